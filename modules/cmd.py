@@ -38,13 +38,15 @@ def probe(
     cwd: str | None = None,
     stdin: str | None = None,
     timeout: float | None = None,
+    rstrip: bool = True,
 ) -> Completed:
     """Run a program that only looks, without a shell. In a dry run it sees the planned files where
     one of them is among its words.
 
-    env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
+    env: added to the environment. timeout: seconds. rstrip: without the end of the last line.
+    Raises CommandFailed when it cannot be started.
     """
-    return processes.probe(argv, env=env, cwd=cwd, stdin=stdin, timeout=timeout)
+    return processes.probe(argv, env=env, cwd=cwd, stdin=stdin, timeout=timeout, rstrip=rstrip)
 
 
 @changer

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 
 from modules import cmd
+from modules._planned.machine import planned_machine
 from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
+DATABASES = ("/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 
-@cached_look("debconf", "/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
+
+@cached_look("debconf", *DATABASES)
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
     """Question -> (type, value) of a package, as debconf-show knows them."""
     done = cmd.probe(["debconf-show", "--", plain_name(owner, "the name of the package")])
@@ -32,11 +35,17 @@ def show(name: str) -> list[list[str]]:
 
 def value_of(owner: str, question: str) -> str | None:
     """The answer to a question; None when there is none."""
+    if planned := planned_machine().answers.get(question):
+        return planned
     answer = _answers(owner).get(question)
     return answer[1] if answer else None
 
 
-@changer(touches=["debconf", "packages"])
+def _plan_answer(owner: str, question: str, kind: str, value: str) -> None:
+    planned_machine().answers |= {question: value, f"{question} seen": "true"}
+
+
+@changer(touches=["debconf", "packages"], planned=_plan_answer)
 def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     """Answer a question; the answer is on no command line. Raises CommandFailed."""
     words = [

@@ -108,6 +108,7 @@ def probe(
     cwd: str | None = None,
     stdin: str | None = None,
     timeout: float | None = None,
+    rstrip: bool = True,
 ) -> Completed:
     """Run a program that only looks, as cmd.probe does."""
     planned = _paths.planned_among([*argv, cwd or ""])
@@ -121,6 +122,7 @@ def probe(
         stdin=stdin,
         timeout=timeout,
         view=seen,
+        rstrip=rstrip,
     )
 
 

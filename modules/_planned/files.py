@@ -191,6 +191,8 @@ class Entry:
 
     def reader(self) -> PlannedReader:
         """A file, opened for reading."""
+        if isinstance(self.contents, bytes) and (doubted := doubts()) is not None:
+            doubted.note_read(self.contents)
         reader = PlannedReader(self.opened(), "rb")
         reader.at = self.stat()
         return reader

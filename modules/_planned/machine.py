@@ -38,8 +38,8 @@ class PlannedMachine(Overview):
     covered: by folder, what was mounted there and what was seen there before each planned mount.
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
     those whose transactions were planned; purged: packages without configuration. packages: those
-    of which it is known what they bring. python_packages: by environment ("": the system's), with
-    their versions.
+    of which it is known what they bring. answers: of debconf, by question; None for what nobody
+    knows. python_packages: by environment ("": the system's), with their versions.
     """
 
     def __init__(self) -> None:
@@ -63,6 +63,7 @@ class PlannedMachine(Overview):
         self.purged: set[str] = set()
         self.holds: dict[str, bool] = {}
         self.packages: dict[str, PlannedPackage] = {}
+        self.answers: dict[str, str | None] = {}
         self.python_packages: dict[str, dict[str, str | None]] = {}
 
     @property

@@ -14,6 +14,7 @@ from runner.api import Record
 
 MOST = 1 << 20  # characters of a script
 DEEPEST = 40  # commands within commands
+ARITHMETIC = "(("  # what stands for the name of a parameter in `$((...))`
 _OPERATORS: tuple[str, ...] = tuple("<<- && || ;; << >> <& >& <> >| ; & |".split())
 _OPERATORS += ("(", ")", "<", ">", "\n")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -496,7 +497,7 @@ class _Parser:
         if self.text[self.at] == "`":
             return self.backquoted(quoted)
         if self.text.startswith("$((", self.at):
-            raise self.fail("arithmetic")
+            return self.arithmetic(quoted)
         if self.text.startswith("$(", self.at):
             self.at += 2
             body = self.body((")",))
@@ -523,6 +524,19 @@ class _Parser:
             raise self.fail("an expansion")
         self.at += 1
         return Parameter(name, operation, word, quoted)
+
+    def arithmetic(self, quoted: bool) -> Parameter:
+        """A number that is calculated. operation: how."""
+        self.at += 1
+        start, depth = self.at, 0
+        while self.at < len(self.text):
+            sign = self.text[self.at]
+            depth += (sign == "(") - (sign == ")")
+            self.at += 1
+            if not depth:
+                text = self.text[start + 2 : self.at - 2]
+                return Parameter(ARITHMETIC, text.strip(), Word(()), quoted)
+        raise self.fail("arithmetic")
 
     def in_braces(self, quoted: bool) -> Word:
         parts: list[Text | Parameter | Output] = []

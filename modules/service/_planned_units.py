@@ -158,9 +158,9 @@ def _links(unit: str, user: str) -> list[str]:
     return links + [f"{folder}/{alias}" for alias in _values(words, "Install", "Alias")]
 
 
-def _enable(unit: str, user: str) -> None:
+def _enable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
     words = text(unit, user)
-    if any("%" in link for link in _links(unit, user)) or _values(words, "Install", "Also"):
+    if any("%" in link for link in _links(unit, user)):
         raise Unforeseen(unit)
     path = definition(unit, user)
     for link in _links(unit, user):
@@ -169,9 +169,17 @@ def _enable(unit: str, user: str) -> None:
             file.symlink(path, link)
     if not path or _installs(words):  # the others only start for those that want them
         plan_enabled(unit, True, user)
+    for other in _others(unit, user, also):
+        _enable(other, user, (*also, unit))
 
 
-def _disable(unit: str, user: str) -> None:
+def _others(unit: str, user: str, done: tuple[str, ...]) -> list[str]:
+    """The units that are enabled and disabled together with another one. done: those that are."""
+    others = _values(text(unit, user), "Install", "Also")
+    return [each for each in others if each not in (*done, unit) and definition(each, user)]
+
+
+def _disable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
     words = text(unit, user)
     folder = _folders(user)[0]
     wanting = (path for kind in ("wants", "requires") for path in _paths.glob(f"{folder}/*.{kind}"))
@@ -182,6 +190,8 @@ def _disable(unit: str, user: str) -> None:
         plan_enabled(unit, False, user)
     elif not definition(unit, user):
         raise Unforeseen(unit)
+    for other in _others(unit, user, also):
+        _disable(other, user, (*also, unit))
 
 
 def _mask(unit: str, action: str, runtime: bool, user: str) -> None:

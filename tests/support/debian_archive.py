@@ -32,6 +32,6 @@ def package(name: str, version: str = "1", files: Mapping[str, str] = {}) -> str
     for path, text in texts.items():
         place = f"{folder}/{path}"
         lines += [f"mkdir -p $(dirname {place})", f"cat >{place} <<'END'\n{text.rstrip()}\nEND"]
-    scripts = [f"{folder}/{path}" for path in texts if path.startswith("DEBIAN/p")]
+    scripts = [f"{folder}/{path}" for path, text in texts.items() if text.startswith("#!")]
     lines += [f"chmod 755 {' '.join(scripts)}"] if scripts else []
     return "\n".join([*lines, f"dpkg-deb -b {folder} {FOLDER} >/dev/null\n"])

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from modules import _paths
 from modules._planned.machine import planned_machine
-from modules._texts.shell import Unread
+from modules._texts.shell import MOST, Unread
 from modules.pkg._ahead import PlannedPackage
-from modules.pkg._scripts import accounts, files, questions, services
+from modules.pkg._scripts import accounts, files, makers, questions, services
+from modules.pkg._scripts.debconf import Questions
 from modules.pkg._scripts.known import HANDLERS
 from modules.pkg._scripts.run import Run
 from runner.api import Record, here
@@ -35,7 +36,7 @@ _WORDS = frozenset(
 
 
 # asked of each, so that it is executed, and declares its commands
-DECLARED = (accounts.known, questions.known, services.known, files.known)
+DECLARED = (accounts.known, questions.known, services.known, files.known, makers.known)
 
 
 class Open(Record):
@@ -74,8 +75,39 @@ def follow_script(
     if not _SHELLS.match(text):
         yield Open(f"{script} is no script of the shell", _facts_of(name, ()))
         return
-    run = Run(
-        script,
+    runs = [_begun(name, scripts, kind, arguments)]
+
+    def configure() -> None:
+        """Follow the script that asks questions, which comes before the one that goes by them."""
+        if kind in ("preinst", "postinst") and len(runs) == 1 and scripts.get("config"):
+            if not _SHELLS.match(scripts["config"]):
+                raise Unread("its questions")
+            version = arguments[1] if len(arguments) > 1 else ""
+            runs.append(_begun(name, scripts, "config", ("configure", version)))
+            runs[1].questions = questions_asked
+            runs[1].follow(scripts["config"])
+
+    questions_asked = Questions(scripts, configure)
+    runs[0].questions = questions_asked
+    try:
+        runs[0].follow(text)
+    except Unread as problem:
+        yield Open(f"{script} is not understood: {problem}", _facts_of(name, ()))
+    files.remove_temporary()
+    for run in reversed(runs):
+        for path, command in run.unknown:
+            if _paths.lexists(path):
+                yield Open(f"{script} makes {path} ({command})", (("altered", path),))
+        for doubted in run.doubted:
+            command = " ".join(doubted.words[:3])
+            told = "may call" if doubted.is_known else "calls"
+            facts = _facts_of(name, doubted.words, doubted.is_known)
+            yield Open(f"{run.script} {told} {command}", facts)
+
+
+def _begun(name: str, scripts: Mapping[str, str], kind: str, arguments: Sequence[str]) -> Run:
+    return Run(
+        f"{kind} of {name}",
         [*arguments],
         HANDLERS,
         lambda pattern: sorted(_paths.glob(pattern)),
@@ -86,15 +118,18 @@ def follow_script(
             "DPKG_MAINTSCRIPT_NAME": kind,
             "DEBIAN_FRONTEND": "noninteractive",
         },
+        _program,
+        spoils=files.spoil,
     )
-    try:
-        run.follow(text)
-    except Unread as problem:
-        yield Open(f"{script} is not understood: {problem}", _facts_of(name, ()))
-    for doubted in run.doubted:
-        command = " ".join(doubted.words[:3])
-        told = f"{script} may call {command}" if doubted.is_known else f"{script} calls {command}"
-        yield Open(told, _facts_of(name, doubted.words, doubted.is_known))
+
+
+def _program(name: str) -> str | None:
+    """The text of a command that is a script of the shell; None of another one."""
+    path = name if "/" in name else _paths.which(name, ":".join(questions.FOLDERS))
+    if not path or not _paths.isfile(path) or _paths.stat(path).st_size > MOST:
+        return None
+    text = _source(path)
+    return text if text and _SHELLS.match(text) else None
 
 
 def _source(path: str) -> str | None:

@@ -13,17 +13,23 @@ from functools import wraps
 from modules import _accounts, _paths
 from modules._texts.shell import Unread
 from modules.pkg._scripts.run import Handler, Outcome
+from modules.pkg._scripts.words import in_folder
 from runner.api import StateFailed, Unforeseen
+from runner.api.doubts import CONTENTS
 
 HANDLERS: dict[str, Handler] = {}
 
 Told = Outcome | int | None
 
 
+OnlyLooks = bool | frozenset[str] | Callable[[Sequence[str]], bool]
+
+
 def known(
-    *names: str, only_looks: bool | frozenset[str] = False, of_names: bool = False
+    *names: str, only_looks: OnlyLooks = False, of_names: bool = False
 ) -> Callable[[Callable[[list[str], str | None], Told]], Handler]:
-    """Declare what a command does. only_looks: it alters nothing; with these words, if given.
+    """Declare what a command does. only_looks: it alters nothing; with these words, if given, or
+    where that says so.
     of_names: it alters what its words name, and no paths that they do not say.
     """
 
@@ -80,18 +86,31 @@ def options(
 
 
 def read(path: str) -> str | None:
-    """The text of a file; None where there is none."""
+    """The text of a file; None where there is none. Raises Unread for what nobody knows."""
     try:
         with _paths.open_text(path, "utf-8", "surrogateescape") as stream:
-            return stream.read()
+            text = stream.read()
     except OSError:
         return None
+    if text.encode("utf-8", "surrogateescape") == CONTENTS:
+        raise Unread(path)
+    return text
+
+
+def made(path: str) -> Outcome:
+    """What a command comes to that puts something into a file."""
+    try:
+        read(path)
+    except Unread:
+        return Outcome(0, "", (path,))
+    return Outcome()
 
 
 def absolute(paths: Sequence[str]) -> Sequence[str]:
-    if any(not path.startswith("/") for path in paths):
+    found = [*map(in_folder, paths)]
+    if any(not path for path in found) or any(path.startswith("~") for path in paths):
         raise Unread("a relative path")
-    return paths
+    return found
 
 
 def refuse(what: str) -> Sequence[str]:

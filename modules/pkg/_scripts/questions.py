@@ -5,32 +5,40 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import shlex
+import stat as bits
+from collections.abc import Callable, Sequence
 
-from modules import _paths, cmd
+from modules import _accounts, _paths, cmd, file
+from modules._accounts import found, group_of, user_of
+from modules._planned.machine import planned_machine
 from modules._texts.shell import Unread
-from modules.pkg._scripts.known import HANDLERS, Told, entry_of, known, options, read
+from modules.pkg._scripts.known import HANDLERS, Told, absolute, entry_of, known, options, read
 from modules.pkg._scripts.run import Outcome
+from modules.pkg._scripts.words import in_folder, working_folder
+from runner.api import CommandFailed, Record
+
+MOST_SECONDS = 10.0  # of a program that only reads
 
 FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 # what they do is nothing that states look at: caches, indexes, what runs, a log
 QUIET = re.findall(
     r"\S+",
     """
-    aa-enabled aa-status apparmor_parser apparmor_status cd db_stop dpkg-trigger fc-cache hash
+    aa-enabled aa-status apparmor_parser apparmor_status dpkg-trigger fc-cache hash
     dpkg-reconfigure deb-systemd-purge glib-compile-schemas gtk-update-icon-cache gzip ldconfig
-    logger mandb py3compile pypy3compile py3clean sleep sync trap true : ucfr umask
+    logger mandb py3compile pypy3compile py3clean sleep sync true : ucfr umask
     update-desktop-database update-icon-caches update-initramfs update-menus udevadm
     update-mime-database setcap pam-auth-update restorecon kill killall pkill wait
+    journalctl pg_checksystem pg_updatedicts
     """,
 )
 # what they print, or say by their status, is not known here
 LOOKS = re.findall(
     r"\S+",
     """
-    awk comm cut date df diff dpkg-architecture dpkg-query egrep expr fgrep
-    file find head hostname locale ls md5sum pidof ps readlink runlevel seq sha256sum sort stat
-    tail tr uname uniq wc whoami mktemp xargs cmp false
+    comm date df dpkg-architecture dpkg-query file hostname locale pam_getenv ps
+    runlevel whoami xargs md5sum sha1sum sha256sum
     """,
 )
 
@@ -40,11 +48,35 @@ def _nothing(words: list[str], text: str | None) -> Told:
     return 0
 
 
+@known("false", only_looks=True)
+def _false(words: list[str], text: str | None) -> Told:
+    return 1
+
+
 @known(*LOOKS, only_looks=True)
 def _anything(words: list[str], text: str | None) -> Told:
-    if any(word in ("-delete", "-exec") for word in words):
-        return Outcome(None, "")
     return Outcome(None, None)
+
+
+@known("find", only_looks=frozenset(("-print", "-printf", "-quit", "-name")))
+def _find(words: list[str], text: str | None) -> Told:
+    """What it finds; with -delete, that it finds nothing."""
+    looks = [*words[:-1], "-print"] if words[-1:] == ["-delete"] else words
+    folder = working_folder.get()
+    if not folder or any(re.match("-(exec|ok|delete|fprint|fls|ls)", word) for word in looks):
+        raise Unread("find")
+    done = cmd.complete(["find", *looks], cwd=folder, python_shell=False, rstrip=False)
+    if looks is not words and done.stdout:
+        raise Unread("find")
+    return Outcome(done.retcode, done.stdout)
+
+
+@known("pgrep", "pidof", only_looks=True)
+def _pgrep(words: list[str], text: str | None) -> Told:
+    """Whether a program runs: none does that neither runs now nor will."""
+    name = words[-1] if words else ""
+    runs = cmd.probe(["pgrep", "-f", "--", name], timeout=MOST_SECONDS).retcode != 1
+    return Outcome(None, None) if runs or any(planned_machine().running.values()) else 1
 
 
 @known("test", "[", only_looks=True)
@@ -89,8 +121,10 @@ def _answer(words: list[str]) -> bool | None:
 
 
 def _is_path(sign: str, path: str) -> bool | None:
-    if not path.startswith("/"):
-        return False if path == "" else None
+    if path == "":
+        return False
+    if not (path := in_folder(path)):
+        return None
     if sign in ("-L", "-h"):
         return _paths.islink(path)
     if sign == "-e":
@@ -101,6 +135,9 @@ def _is_path(sign: str, path: str) -> bool | None:
         return _paths.isfile(path) and (sign == "-f" or _paths.stat(path).st_size > 0)
     if sign in ("-r", "-w"):
         return _paths.exists(path)
+    if sign in ("-u", "-g"):
+        bit = {"-u": 0o4000, "-g": 0o2000}[sign]
+        return _paths.exists(path) and bool(_paths.stat(path).st_mode & bit)
     if sign == "-x":
         return _paths.isdir(path) or _is_program(path)
     return None
@@ -124,21 +161,33 @@ def _which(words: list[str], text: str | None) -> Told:
 
 @known("su", "runuser")
 def _su(words: list[str], text: str | None) -> Told:
-    """As somebody else: a test only looks."""
-    if words[:-1] and words[-1].lstrip().startswith(("test ", "[ ")) and ">" not in words[-1]:
-        return Outcome(None)
-    raise Unread("su")
+    """As somebody else: tests only look."""
+    tests = [shlex.split(each) for each in words[-1].split("&&")] if words[:-1] else []
+    if not tests or any(each[:1] not in (["test"], ["["]) for each in tests):
+        raise Unread("su")
+    users = [entry_of(word) for word in words[:-1] if not word.startswith(("-", "/"))]
+    answers = [_owns(users, *each[1:]) for each in tests]
+    return Outcome(None if None in answers else int(False in answers))
 
 
-@known("echo", "printf", only_looks=True)
+def _owns(users: Sequence[Sequence[object] | None], *words: str) -> bool | None:
+    """What a test of who owns a path says."""
+    user = users[0] if len(users) == 1 else None
+    if len(words) != 2 or user is None or words[0] not in ("-O", "-G"):
+        return None
+    if not _paths.exists(words[1]):
+        return False
+    at = _paths.stat(words[1])
+    return (at.st_uid, at.st_gid)[words[0] == "-G"] == user[2 + (words[0] == "-G")]
+
+
+@known("echo", only_looks=True)
 def _echo(words: list[str], text: str | None) -> Told:
     ending = "\n"
     if words[:1] == ["-n"]:
         words, ending = words[1:], ""
     told = " ".join(words)
-    if "\\" in told or "%" in told:
-        return Outcome(0, None)
-    return Outcome(0, told + ending)
+    return Outcome(0, None if "\\" in told else told + ending)
 
 
 @known("dirname", only_looks=True)
@@ -163,31 +212,203 @@ def _named_of(words: list[str], part: Callable[[str], str]) -> Told:
 def _cat(words: list[str], text: str | None) -> Told:
     if not words or words == ["-"]:
         return Outcome(0, text)
-    if len(words) > 1 or words[0].startswith("-"):
+    texts = [*map(read, absolute([word for word in words if not word.startswith("-")]))]
+    if len(texts) < len(words):
         return Outcome(None, None)
-    held = read(words[0])
-    return 1 if held is None else Outcome(0, held)
+    return Outcome(int(None in texts), "".join(each or "" for each in texts))
 
 
-_PLAIN_PATTERN = re.compile(r"\^?[\w /=#:@,.-]*\$?")
+def _calculates(name: str) -> None:
+    @known(name, only_looks=True)
+    def calculated(words: list[str], text: str | None) -> Told:
+        """What depends on the words alone, as the program says it."""
+        return _said([name, *words])
 
 
-@known("grep", only_looks=True)
-def _grep(words: list[str], text: str | None) -> Told:
-    flags = ("-q", "-s", "-E", "-F", "-x", "-i", "-w", "--quiet")
-    given, values, rest = options(words, flags, ("-e",))
-    pattern = values["-e"] if "-e" in values else rest.pop(0) if rest else ""
-    if _PLAIN_PATTERN.fullmatch(pattern) is None or len(rest) > 1:
+for _name in ("expr", "printf", "seq", "uname"):
+    _calculates(_name)
+
+
+def _said(argv: list[str], text: str = "") -> Outcome:
+    """What a program says that reads a text, and writes nothing."""
+    try:
+        done = cmd.probe(argv, stdin=text, timeout=MOST_SECONDS, rstrip=False)
+    except CommandFailed:
         return Outcome(None, None)
-    held = read(rest[0]) if rest else text
-    if held is None:
-        return Outcome(2 if rest else None, "" if rest else None)
-    wanted = re.escape(pattern) if "-F" in given else pattern
-    wanted = rf"\b(?:{wanted})\b" if "-w" in given else wanted
-    matcher = re.compile(f"^(?:{wanted})$" if "-x" in given else wanted, re.I * ("-i" in given))
-    lines = [line for line in held.splitlines() if matcher.search(line)]
-    quiet = given & {"-q", "--quiet"}
-    return Outcome(int(not lines), "" if quiet else "".join(f"{line}\n" for line in lines))
+    return Outcome(done.retcode, done.stdout)
+
+
+class Filter(Record):
+    """A program that alters nothing, but prints what it makes of files or its input. flags: the
+    letters that it may be given; valued: its options with a value; plain: words before its files.
+    """
+
+    flags: str
+    valued: tuple[str, ...] = ()
+    plain: int = 0
+    safe: tuple[str, ...] = ()  # words that keep it from writing
+    alters: str = ""  # the pattern of a word with which it does
+
+
+FILTERS = {
+    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|>])"),
+    "cut": Filter("sz", ("-d", "-f", "-c", "-b")),
+    "egrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
+    "fgrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
+    "grep": Filter("qsxiwcvohlEFP", ("-e", "-m", "-A", "-B"), 1),
+    "head": Filter("qv0123456789", ("-n", "-c")),
+    "sed": Filter("nrEsuz", ("-e",), 1, ("--sandbox",), r"-[nrEsuz]*i|--in-place"),
+    "sort": Filter("unrfbV", ("-k", "-t"), 0, (), r"-o|--output"),
+    "tail": Filter("q0123456789", ("-n", "-c")),
+    "tr": Filter("cdsC", (), 9),
+    "uniq": Filter("cdui"),
+    "wc": Filter("lcwm"),
+}
+LONG = {"--quiet": "-q", "--silent": "-q", "--regexp": "-e", "--expression": "-e"}
+LONG |= {"--regexp-extended": "-E", "--extended-regexp": "-E", "--invert-match": "-v"}
+LONG |= {"--ignore-case": "-i", "--unique": "-u"}
+
+
+def _parted(kind: Filter, words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the options of a filter, its words, and its files. Raises Unread."""
+    given: list[str] = []
+    rest: list[str] = []
+    pending = [*words]
+    while pending:
+        word = pending.pop(0)
+        name, equals, value = word.partition("=")
+        if name in LONG:
+            word = LONG[name]
+            pending = [value, *pending] if equals else pending
+        if word == "--":
+            rest += pending
+            break
+        if word in kind.valued and pending:
+            given += [word, pending.pop(0)]
+        elif word[:2] in kind.valued:
+            given += [word[:2], word[2:]]
+        elif word.startswith("-") and word != "-":
+            letters = word[1:]
+            if letters[-1:] and f"-{letters[-1]}" in kind.valued and pending:  # -ne SCRIPT
+                given += [f"-{letters[-1]}", pending.pop(0)]
+                letters = letters[:-1]
+            if not {*letters} <= {*kind.flags}:
+                raise Unread(word)
+            given += [f"-{letters}"] if letters else []
+        else:
+            rest.append(word)
+    plain = 0 if "-e" in given else kind.plain
+    return given, rest[:plain], rest[plain:]
+
+
+def _filters(name: str, kind: Filter) -> None:
+    def only_looks(words: Sequence[str]) -> bool:
+        return not kind.alters or not any(re.match(kind.alters, word, re.S) for word in words)
+
+    @known(name, only_looks=only_looks)
+    def filtered(words: list[str], text: str | None) -> Told:
+        if not only_looks(words):
+            if name == "sed":
+                return _in_place(kind, words)
+            raise Unread(name)
+        given, plain, files = _parted(kind, words)
+        held = [read(path) if path != "-" else text for path in absolute(files)]
+        if None in held:
+            return 2
+        read_text = "".join(each or "" for each in held) if files else text
+        if read_text is None:
+            return Outcome(None, None)
+        return _said([name, *kind.safe, *given, "--", *plain], read_text)
+
+
+def _in_place(kind: Filter, words: Sequence[str]) -> Told:
+    """What `sed -i` makes of files: what it would print of each."""
+    own = [re.sub(r"^-([nrEsuz]*)i$", r"-\1", word) for word in words if word != "--in-place"]
+    given, plain, files = _parted(kind, [word for word in own if word != "-"])
+    for path in absolute(files):
+        held = read(path)
+        if held is None:
+            return 4
+        said = _said(["sed", *kind.safe, *given, "--", *plain], held)
+        if said.status != 0 or said.output is None:
+            raise Unread("sed")
+        file.write(path, said.output.encode("utf-8", "surrogateescape"))
+    return 0
+
+
+for _name, _kind in FILTERS.items():
+    _filters(_name, _kind)
+
+
+@known("cmp", "diff", only_looks=True)
+def _cmp(words: list[str], text: str | None) -> Told:
+    """Whether two files are the same."""
+    rest = options(words, ("-s", "-q", "--silent", "--quiet", "--brief"))[2]
+    if len(rest) != 2:
+        raise Unread("cmp")
+    first, second = map(read, absolute(rest))
+    return Outcome(2 if None in (first, second) else int(first != second), None)
+
+
+@known("ls", only_looks=True)
+def _ls(words: list[str], text: str | None) -> Told:
+    given, _, rest = options(words, ("-1", "-A", "-a", "-d", "-l", "-n"))
+    names, status = [], 0
+    if given & {"-l", "-n"} and len(rest) == 1:
+        return _long(absolute(rest)[0], by_number="-n" in given)
+    for path, shown in zip(absolute(rest or ["."]), rest or ["."], strict=True):
+        if not _paths.lexists(path):
+            status = 2
+        elif _paths.isdir(path) and "-d" not in given:
+            inside = sorted(_paths.listdir(path))
+            names += [name for name in inside if "-A" in given or not name.startswith(".")]
+        else:
+            names.append(shown)
+    if "-a" in given or (len(rest) > 1 and any(map(_paths.isdir, absolute(rest)))):
+        raise Unread("ls")
+    return Outcome(status, "".join(f"{name}\n" for name in names))
+
+
+def _long(path: str, by_number: bool) -> Told:
+    """A file as `ls -l` shows it; its time is not the file's: nobody asks for that."""
+    if not _paths.lexists(path):
+        return 2
+    at = _paths.lstat(path)
+    user, group = found(user_of, at.st_uid), found(group_of, at.st_gid)
+    owner = user.pw_name if user and not by_number else at.st_uid
+    of_group = group.gr_name if group and not by_number else at.st_gid
+    if bits.S_ISDIR(at.st_mode):
+        raise Unread("ls")
+    mode = bits.filemode(at.st_mode)
+    return Outcome(0, f"{mode} 1 {owner} {of_group} {at.st_size} Jan  1 00:00 {path}\n")
+
+
+@known("readlink", "realpath", only_looks=True)
+def _readlink(words: list[str], text: str | None) -> Told:
+    given, _, rest = options(words, ("-f", "-e", "-m", "-q", "-n"))
+    [path] = absolute(rest)
+    if given & {"-f", "-e", "-m"}:
+        return Outcome(0, f"{_paths.realpath(path)}\n")
+    return Outcome(0, f"{_paths.readlink(path)}\n") if _paths.islink(path) else 1
+
+
+_FORMS = re.compile(r"%(.)")
+
+
+@known("stat", only_looks=True)
+def _stat(words: list[str], text: str | None) -> Told:
+    _, values, rest = options(words, ("-L",), ("-c", "--format"))
+    form = values.get("-c") or values.get("--format") or ""
+    if not {*_FORMS.findall(form)} <= {*"UGuga"} or len(rest) != 1 or not form:
+        raise Unread("stat")
+    [path] = absolute(rest)
+    if not _paths.lexists(path):
+        return 1
+    at = _paths.lstat(path)
+    user, group = found(user_of, at.st_uid), found(group_of, at.st_gid)
+    told = {"U": user.pw_name if user else "UNKNOWN", "G": group.gr_name if group else "UNKNOWN"}
+    told |= {"u": str(at.st_uid), "g": str(at.st_gid), "a": f"{at.st_mode & 0o7777:o}"}
+    return Outcome(0, _FORMS.sub(lambda match: told[match[1]], form) + "\n")
 
 
 @known("getent", only_looks=True)
@@ -203,17 +424,68 @@ def _getent(words: list[str], text: str | None) -> Told:
 
 @known("id", only_looks=True)
 def _id(words: list[str], text: str | None) -> Told:
-    names = [word for word in words if not word.startswith("-")]
+    given, _, names = options(words, ("-u", "-g", "-G", "-n"))
     if not names:
         return Outcome(0, "0\n" if words == ["-u"] else None)
     entry = entry_of(names[0])
     if entry is None:
         return 1
-    return Outcome(0, f"{entry[2]}\n" if "-u" in words else None)
+    group = found(group_of, int(str(entry[3])))
+    primary = group.gr_name if group else str(entry[3])
+    others = [each.gr_name for each in _accounts.groups().values() if names[0] in each.gr_mem]
+    told = {
+        ("-u",): str(entry[2]),
+        ("-n", "-u"): names[0],
+        ("-g",): str(entry[3]),
+        ("-g", "-n"): primary,
+        ("-G", "-n"): " ".join([primary, *(each for each in others if each != primary)]),
+    }
+    answer = told.get(tuple(sorted(given)))
+    return Outcome(0, None if answer is None else f"{answer}\n")
 
 
 @known("dpkg", only_looks=True)
 def _dpkg(words: list[str], text: str | None) -> Told:
-    if words[:1] != ["--compare-versions"]:
-        return Outcome(None, None)
-    return cmd.probe(["dpkg", *words]).retcode
+    if words[:1] == ["--compare-versions"]:
+        return cmd.probe(["dpkg", *words]).retcode
+    if words[:1] in (["-L"], ["--listfiles"]):
+        return _listed(words[1:])
+    if words == ["--print-architecture"]:
+        return _said(["dpkg", *words])
+    return Outcome(None, None)
+
+
+def _listed(names: Sequence[str]) -> Outcome:
+    """The paths of packages that are planned, or installed."""
+    planned = {each.partition(":")[0]: it for each, it in planned_machine().packages.items()}
+    told = ""
+    for name in names:
+        if name in planned:
+            members = planned[name].contents.members
+            told += "".join(f"{member.path}\n" for member in members)
+        else:
+            told += _said(["dpkg", "-L", name]).output or ""
+    return Outcome(0, told)
+
+
+@known("pg_conftool", only_looks=True)
+def _pg_conftool(words: list[str], text: str | None) -> Told:
+    """PostgreSQL's settings, by the file that they are in."""
+    rest = options(words, ("-b", "-s"))[2]
+    if len(rest) != 3 or rest[1] != "show":
+        raise Unread("pg_conftool")
+    held = read(absolute(rest)[0])
+    match = held and re.search(rf"(?m)^\s*{re.escape(rest[2])}\s*=?\s*'?([^'#\n]*)", held)
+    return Outcome(0, f"{match[1].strip()}\n") if match else 1
+
+
+@known("pg_lsclusters", only_looks=True)
+def _pg_lsclusters(words: list[str], text: str | None) -> Told:
+    """Debian's clusters: of each what its path says."""
+    if words not in (["-h"], ["--no-header"]):
+        raise Unread("pg_lsclusters")
+    told = ""
+    for path in sorted(_paths.glob("/etc/postgresql/*/*/postgresql.conf")):
+        version, name = path.split("/")[3:5]
+        told += f"{version} {name} 5432 down postgres /var/lib/postgresql/{version}/{name} log\n"
+    return Outcome(0, told)

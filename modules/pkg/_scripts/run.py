@@ -9,12 +9,13 @@ what is not known afterwards stays so.
 from __future__ import annotations
 
 import fnmatch
-import re
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from modules._texts import shell
-from modules._texts.shell import Body, Command, Pipeline, Unread, Word
+from modules._texts.shell import Body, Command, Pipeline, Unread
+from modules.pkg._scripts.words import Words, in_folder, working_folder
 from runner.api import Record
 
 MOST_STEPS = 50_000  # commands of one script
@@ -23,10 +24,13 @@ QUIET = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "&1", 
 
 
 class Outcome(Record):
-    """What a command came to. status, output: None where it is not known."""
+    """What a command came to. status, output: None where it is not known. unknown: the paths that
+    it made, with contents that nobody knows.
+    """
 
     status: int | None = 0
     output: str | None = ""
+    unknown: tuple[str, ...] = ()
 
 
 class Doubted(Record):
@@ -40,6 +44,13 @@ class Doubted(Record):
 
 
 Handler = Callable[[list[str], str | None], Outcome]
+# answers a command of debconf, whose answer is its output. The last: it may not be run at all
+Questions = Callable[[str, Sequence[str | None], bool], Outcome]
+
+
+def no_questions(name: str, words: Sequence[str | None], is_perhaps: bool) -> Outcome:
+    """Answer as where no questions are known."""
+    return Outcome(None, None)
 
 
 class _Leaves(Exception):
@@ -54,7 +65,16 @@ class _Output:
         self.text, self.is_known = "", True
 
 
-class Run:
+class _Input:
+    """What a command reads; None where that is not known. Commands share it, as `read` takes lines
+    of it.
+    """
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+
+class Run(Words):
     """One run of a script. commands: by their names; glob, source, writes: what looks at the
     planned machine, and what alters it.
     """
@@ -66,35 +86,63 @@ class Run:
         commands: Mapping[str, Handler],
         glob: Callable[[str], list[str]],
         source: Callable[[str], str | None],
-        writes: Callable[[str, str, bool], None],
+        writes: Callable[[str, str | None, bool], Outcome],
         variables: Mapping[str, str],
+        program: Callable[[str], str | None] = lambda name: None,
+        questions: Questions = no_questions,
+        spoils: Callable[[str], None] = lambda path: None,
     ) -> None:
-        self.script, self.commands = script, commands
-        self.glob, self.source, self.writes = glob, source, writes
-        self.arguments: list[str | None] = [*arguments]
-        self.variables: dict[str, str | None] = {**variables}
+        """program: the text of a command that is a script of the shell itself. spoils: notes that
+        nobody knows what a command does to a path.
+        """
+        super().__init__(script, arguments, glob, variables)
+        self.commands, self.source, self.writes = commands, source, writes
+        self.program, self.questions, self.spoils = program, questions, spoils
         self.doubted: list[Doubted] = []
+        self.unknown: list[tuple[str, str]] = []  # paths, and the commands that made them
+        self._exported = {*variables}
+        self._at_end: list[shell.Body] = []
         self._functions: dict[str, Command] = {}
         self._perhaps = 0  # so many conditions are not known
         self._left = ""  # how what follows may have been left by then
         self._listens = 0  # to what commands print
         self._asks = 0  # within conditions and outputs, where commands answer
         self._steps = 0
-        self._input: str | None = ""
+        self._input = _Input("")
         self._outputs: list[_Output] = []
-        self._status: int | None = 0
         self._stops_at_failures = False
         self._depth = 0
 
     def follow(self, text: str) -> None:
         """Follow a script from its start to its end. Raises Unread."""
+        token = working_folder.set("/")
         try:
-            self._body(shell.parse(text))
+            self._to_its_end(shell.parse(text))
         except _Leaves as leaves:
             if leaves.status:
                 raise Unread(f"it ends with status {leaves.status}") from None
         except RecursionError:
             raise Unread("too many commands within commands") from None
+        finally:
+            working_folder.reset(token)
+
+    def _to_its_end(self, body: Body) -> int | None:
+        """Follow the commands of a script, and those that its end is to run (trap)."""
+        before, self._at_end = self._at_end, []
+        try:
+            status = self._body(body)
+        except _Leaves as leaves:
+            if leaves.how != "exit":
+                raise
+            status = leaves.status
+        finally:
+            last, self._at_end = self._at_end, before
+        self._left = ""
+        for commands in last:
+            self._body(commands)
+        if status:
+            raise _Leaves("exit", status)
+        return status
 
     # -------------------------------------------------- commands of several
 
@@ -171,18 +219,16 @@ class Run:
     def _pipeline(self, pipeline: Pipeline, asks: bool = False) -> int | None:
         asks = asks or pipeline.negated
         self._asks += asks
-        before, text = self._input, self._input
+        before = self._input
         try:
             for command in pipeline.commands[:-1]:
-                self._input = text
                 self._listens += 1
                 try:
                     with self._captured() as output:
                         self._command(command)
                 finally:
                     self._listens -= 1
-                text = output.text if output.is_known else None
-            self._input = text
+                self._input = _Input(output.text if output.is_known else None)
             status = self._command(pipeline.commands[-1])
         finally:
             self._input = before
@@ -260,16 +306,6 @@ class Run:
             return status
         return None  # type: ignore[unreachable]  # it was left within
 
-    def _pattern(self, word: Word) -> str | None:
-        text = ""
-        for part in word.parts:
-            value = part.text if isinstance(part, shell.Text) else self._part(part)
-            if value is None:
-                return None
-            quoted = part.quoted
-            text += re.sub(r"([*?[])", r"[\1]", value) if quoted else value
-        return text
-
     def _loop(self, command: shell.For) -> int | None:
         words = self._fields(command.words) if command.words is not None else [*self.arguments]
         for word in words[:MOST_TURNS]:
@@ -316,6 +352,7 @@ class Run:
         if not command.is_subshell:
             return self._body(command.body)
         kept = dict(self.variables)
+        token = working_folder.set(working_folder.get())
         try:
             return self._body(command.body)
         except _Leaves as leaves:
@@ -323,6 +360,7 @@ class Run:
                 raise
             return leaves.status
         finally:
+            working_folder.reset(token)
             self.variables = kept
 
     def _redirected(self, command: shell.Redirected) -> int | None:
@@ -343,12 +381,26 @@ class Run:
             for name, value in assigned:
                 self._set(name, value)
             return self._status_of_outputs if assigned else 0
-        before = self._input
+        before, kept = self._input, {}
+        if assigned:
+            kept = {name: self.variables.get(name) for name, _ in assigned}
+            self.variables |= dict(assigned)
+            exported, self._exported = self._exported, {*self._exported, *kept}
         try:
             with self._streams(command.redirections):
                 return self._start(words)
         finally:
             self._input = before
+            if assigned:
+                self._exported = exported
+                for name, value in kept.items():
+                    self._restore(name, value)
+
+    def _restore(self, name: str, value: str | None) -> None:
+        if value is None:
+            self.variables.pop(name, None)
+        else:
+            self.variables[name] = value
 
     def _start(self, words: Sequence[str | None]) -> int | None:
         name = words[0]
@@ -364,15 +416,41 @@ class Run:
         if name in self._functions:
             return self._call(name, words[1:])
         handler = self.commands.get((name or "").rpartition("/")[2])
+        if handler is None and name and (text := self.program(name)):
+            return self._script(text, words)
         known = [word for word in words if word is not None]
         if handler is None or len(known) < len(words) or self._is_perhaps:
             return self._doubt(words, handler)
         try:
-            outcome = handler(known[1:], self._input)
+            outcome = handler(known[1:], self._input.text)
+        except Unread:
+            return self._doubt(words, handler if _only_looks(handler, words) else None)
+        self._print(outcome.output)
+        self.unknown += [(path, " ".join(known[:3])) for path in outcome.unknown]
+        return outcome.status
+
+    def _script(self, text: str, words: Sequence[str | None]) -> int | None:
+        """Follow a command that is a script itself."""
+        self._depth += 1
+        if self._depth > shell.DEEPEST:
+            raise Unread("too many commands within commands")
+        kept = {name: getattr(self, name) for name in _OF_A_SCRIPT}
+        self.script, self.arguments = words[0] or "", [*words[1:]]
+        self.variables = {
+            name: value for name, value in self.variables.items() if name in self._exported
+        }
+        self._functions, self._stops_at_failures = {}, False
+        token = working_folder.set(working_folder.get())
+        try:
+            return self._to_its_end(shell.parse(text))
+        except _Leaves as leaves:
+            return leaves.status
         except Unread:
             return self._doubt(words, None)
-        self._print(outcome.output)
-        return outcome.status
+        finally:
+            working_folder.reset(token)
+            self.__dict__ |= kept
+            self._depth -= 1
 
     def _doubt(self, words: Sequence[str | None], handler: Handler | None) -> int | None:
         """Note a command of which it is not known what it does, or whether it is run."""
@@ -386,6 +464,8 @@ class Run:
         by_name = getattr(handler, "of_names", False) and _names_something(known[1:])
         is_known = handler is not None and (by_name or len(known) == len(words))
         self.doubted.append(Doubted(self.script, known, is_known))
+        for word in known:
+            self.spoils(word)
         return None
 
     def _call(self, name: str, arguments: Sequence[str | None]) -> int | None:
@@ -407,18 +487,46 @@ class Run:
 
     def _builtin(self, name: str, words: Sequence[str | None]) -> Outcome | None:
         """What the shell does itself; None for what it does not."""
-        if name in ("set", "shift", "local", "export", "readonly", "unset", "read"):
+        if name in ("set", "shift", "local", "export", "readonly", "unset", "read", "getopts"):
             return Outcome(self._variables(name, words[1:]))
         if name == "command" and len(words) > 1 and not (words[1] or "-").startswith("-"):
             return Outcome(self._start(words[1:]))
         if name in (".", "source"):
             return self._sourced(words[1] if len(words) > 1 else None)
         if name == "eval":
-            raise Unread("it calls eval")
+            if None in words:
+                raise Unread("it calls eval")
+            text = " ".join(word or "" for word in words[1:])
+            return Outcome(self._body(shell.parse(text)))
         if name.startswith("db_"):
-            self.variables["RET"] = None
-            return Outcome(None if self._asks else 0, "")
+            answer = self.questions(name[3:], words[1:], self._is_perhaps)
+            self.variables["RET"] = answer.output
+            is_unknown = answer.status is None and not self._asks
+            return Outcome(0 if is_unknown else answer.status, "")
+        if name == "trap":
+            return self._trap(words[1:])
+        if name == "cd":
+            return Outcome(self._change_folder(words[1:]))
+        if name == "exec":
+            if len(words) > 1:
+                raise _Leaves("exit", self._start(words[1:]))
+            return Outcome()
         return None
+
+    def _trap(self, words: Sequence[str | None]) -> Outcome:
+        if {"0", "EXIT"} & {*words[1:]}:
+            if words[0] is None or self._is_perhaps:
+                raise Unread("it traps what is not known")
+            self._at_end = [] if words[0] == "-" else [shell.parse(words[0])]
+        return Outcome()
+
+    def _change_folder(self, words: Sequence[str | None]) -> int | None:
+        path = words[0] if len(words) == 1 else None
+        if path is None or path == "-" or self._is_perhaps:
+            working_folder.set("")
+            return None
+        working_folder.set(os.path.normpath(in_folder(path)) if in_folder(path) else "")
+        return 0
 
     def _variables(self, name: str, words: Sequence[str | None]) -> int | None:
         """Set variables and arguments as a command of the shell does."""
@@ -429,16 +537,59 @@ class Run:
             if "--" in words:
                 self.arguments = [*words[[*words].index("--") + 1 :]]
         elif name == "shift":
-            self.arguments = self.arguments[1:]
+            number = words[0] if words else "1"
+            if number is None or not number.isdigit():
+                raise Unread("it shifts by what is not known")
+            self.arguments = self.arguments[int(number) :]
+        elif name == "getopts":
+            return self._option(words)
         elif name == "read":
-            self.variables |= dict.fromkeys(word or "" for word in words)
-            return None if self._input is None or self._input else 1
+            return self._read([word or "" for word in words])
+        if name == "export":
+            self._exported.update((word or "").partition("=")[0] for word in words)
         for word in words if name in ("local", "export", "readonly", "unset") else ():
             variable, equals, value = (word or "").partition("=")
             if name == "unset":
                 self.variables.pop(variable, None)
             elif variable and (equals or name == "local"):
                 self._set(variable, value)
+        return 0
+
+    def _read(self, words: Sequence[str]) -> int | None:
+        """Set variables to the words of the next line of the input."""
+        names = [word for word in words if not word.startswith("-")] or ["REPLY"]
+        text = self._input.text
+        if text is None:
+            self.variables |= dict.fromkeys(names)
+            return None
+        line, _, self._input.text = text.partition("\n")
+        separator = self.variables.get("IFS", " ") or " "
+        if "\\" in line or self._is_perhaps or len(separator) > 1:
+            self.variables |= dict.fromkeys(names)
+            return int(text == "")
+        given = line.split(None if separator == " " else separator, len(names) - 1)
+        for position, name in enumerate(names):
+            self._set(name, given[position].strip(" \t") if position < len(given) else "")
+        return int(text == "")
+
+    def _option(self, words: Sequence[str | None]) -> int | None:
+        """Set variables to the next option among the arguments (getopts)."""
+        letters, name, *given = words
+        arguments = given or self.arguments
+        position = int(self.variables.get("OPTIND") or "1")
+        if letters is None or name is None or None in arguments or self._is_perhaps:
+            raise Unread("options that are not known")
+        word = arguments[position - 1] or "" if position <= len(arguments) else ""
+        if not word.startswith("-") or word == "-":
+            return 1
+        if word == "--" or len(word) != 2 or word[1] not in letters:
+            self.variables["OPTIND"] = str(position + 1)
+            if word == "--":
+                return 1
+            raise Unread(f"the option {word}")
+        takes = letters.partition(word[1])[2].startswith(":")
+        value = arguments[position] if takes and position < len(arguments) else ""
+        self.variables |= {name: word[1], "OPTARG": value, "OPTIND": str(position + 1 + takes)}
         return 0
 
     def _sourced(self, path: str | None) -> Outcome:
@@ -448,8 +599,8 @@ class Run:
         if path is None:
             raise Unread("it reads another script")
         if path == "/usr/share/debconf/confmodule":
-            return Outcome()
-        text = self.source(path)
+            return self.questions("", (), False)
+        text = self.source(in_folder(path))
         if text is None:
             raise Unread(f"it reads {path}")
         return Outcome(self._body(shell.parse(text)))
@@ -467,9 +618,9 @@ class Run:
         for each in redirections:
             text = self._text(each.target)
             if each.operator == "<<":
-                self._input = text
+                self._input = _Input(text)
             elif each.operator in ("<", "<>"):
-                self._input = "" if text == "/dev/null" else None
+                self._input = _Input("" if text in QUIET else text and self.source(in_folder(text)))
             elif each.stream in ("", "1") and each.operator in (">", ">>", ">|"):
                 target = text, each.operator == ">>"
             elif each.stream in ("", "1") and text == "2":
@@ -482,11 +633,14 @@ class Run:
         path, appends = target
         if path in QUIET:
             return
-        if path is None or not output.is_known or self._is_perhaps:
+        path = path and (in_folder(path) or path)
+        if path is None or self._is_perhaps:
             known = () if path is None else (path,)
             self.doubted.append(Doubted(self.script, (">", *known), True))
+            self.spoils(path or "")
         else:
-            self.writes(path, output.text, appends)
+            outcome = self.writes(path, output.text if output.is_known else None, appends)
+            self.unknown += [(each, f"> {each}") for each in outcome.unknown]
 
     @contextmanager
     def _captured(self) -> Iterator[_Output]:
@@ -502,99 +656,6 @@ class Run:
             output = self._outputs[-1]
             output.is_known &= text is not None and not self._is_perhaps
             output.text += text or ""
-
-    # -------------------------------------------------- words
-
-    def _fields(self, words: Sequence[Word]) -> list[str | None]:
-        """The words that a command gets; None for each that is not known."""
-        return [field for word in words for field in self._fields_of(word)]
-
-    def _fields_of(self, word: Word) -> list[str | None]:
-        if len(word.parts) > 0 and any(
-            isinstance(part, shell.Parameter) and part.name == "@" and not part.operation
-            for part in word.parts
-        ):
-            plain = [part for part in word.parts if part not in (shell.Text("", True),)]
-            if len(plain) != 1:
-                return [None]
-            return [*self.arguments]
-        fields: list[str | None] = [""]
-        is_there = has_pattern = False
-        for part in word.parts:
-            value = self._part(part)
-            if value is None:
-                return [None]
-            if isinstance(part, shell.Text) or part.quoted:
-                is_there = True
-                unquoted = isinstance(part, shell.Text) and not part.quoted
-                has_pattern |= unquoted and any(sign in value for sign in "*?[")
-                fields[-1] = (fields[-1] or "") + value
-                continue
-            pieces = value.split()
-            if pieces and value[:1].isspace() and fields[-1]:
-                fields.append("")
-            for position, piece in enumerate(pieces):
-                if position:
-                    fields.append("")
-                fields[-1] = (fields[-1] or "") + piece
-                is_there = True
-        if not is_there and fields == [""]:
-            return []
-        if has_pattern:
-            found = [path for each in fields for path in self.glob(each or "")]
-            return [*found] or fields
-        return fields
-
-    def _text(self, word: Word) -> str | None:
-        """What a word says, without being split."""
-        text = ""
-        for part in word.parts:
-            value = self._part(part)
-            if value is None:
-                return None
-            text += value
-        return text
-
-    def _part(self, part: shell.Text | shell.Parameter | shell.Output) -> str | None:
-        if isinstance(part, shell.Text):
-            return part.text
-        if isinstance(part, shell.Output):
-            return self._output(part)
-        value = self._value(part.name)
-        is_set = part.name in self.variables or value is None or value != ""
-        operation = part.operation
-        if not operation:
-            return value
-        if operation.startswith(":") and value == "":
-            is_set = False
-        sign = operation.lstrip(":")
-        if sign in ("-", "=", "?"):
-            return value if is_set else self._text(part.word)
-        if sign == "+":
-            return self._text(part.word) if is_set else ""
-        if value is None:
-            return None
-        if operation == "length":
-            return str(len(value))
-        pattern = self._pattern(part.word)
-        return None if pattern is None else _cut(value, operation, pattern)
-
-    def _value(self, name: str) -> str | None:
-        if name.isdigit():
-            number = int(name)
-            if number == 0:
-                return self.script
-            return self.arguments[number - 1] if number <= len(self.arguments) else ""
-        if name in ("@", "*"):
-            known = [each for each in self.arguments if each is not None]
-            return " ".join(known) if len(known) == len(self.arguments) else None
-        if name == "#":
-            return str(len(self.arguments))
-        if name == "?":
-            return None if self._status is None else str(self._status)
-        if name in ("$", "!", "-"):
-            return None
-        return self.variables.get(name, "")
 
     def _output(self, part: shell.Output) -> str | None:
         self._asks += 1
@@ -612,24 +673,20 @@ class Run:
         return output.text.rstrip("\n") if output.is_known else None
 
 
+# what a script that another one calls has for itself
+_OF_A_SCRIPT: tuple[str, ...] = ("script", "arguments", "variables", "_functions", "_left")
+_OF_A_SCRIPT += ("_stops_at_failures", "_exported")
+
+
 def _only_looks(handler: Handler, words: Sequence[str | None]) -> bool:
-    """Return whether a command alters nothing. only_looks: true, or the words that say so."""
+    """Return whether a command alters nothing. only_looks: true, the words that say so, or what
+    tells by them.
+    """
     only_looks = getattr(handler, "only_looks", False)
+    if callable(only_looks):
+        return bool(only_looks([word or "" for word in words[1:]]))
     return only_looks is True or bool(only_looks and only_looks & {*words})
 
 
 def _names_something(words: Sequence[str]) -> bool:
     return any(not word.startswith("-") and "/" not in word for word in words)
-
-
-def _cut(value: str, operation: str, pattern: str) -> str:
-    """Return a value without its shortest or longest beginning (#) or end (%) that matches."""
-    positions = range(len(value) + 1)
-    if operation in ("##", "%"):
-        positions = positions[::-1]
-    for position in positions:
-        if operation[0] == "#" and fnmatch.fnmatchcase(value[:position], pattern):
-            return value[position:]
-        if operation[0] == "%" and fnmatch.fnmatchcase(value[position:], pattern):
-            return value[:position]
-    return value

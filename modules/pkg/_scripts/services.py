@@ -84,12 +84,26 @@ def _invoke_rc(words: list[str], text: str | None) -> Told:
     return 0
 
 
+@known("update-inetd")
+def _update_inetd(words: list[str], text: str | None) -> Told:
+    if _paths.exists("/etc/inetd.conf"):
+        raise Unread("update-inetd")
+    return 0
+
+
 @known("update-rc.d")
 def _update_rc(words: list[str], text: str | None) -> Told:
     _, _, rest = options(words, ("-f",))
-    if len(rest) < 2 or rest[1] not in ("defaults", "defaults-disabled", "remove"):
+    name, action = rest[:2] if len(rest) > 1 else refuse("update-rc.d")
+    action = "defaults" if action in ("start", "stop") else action  # as it was written once
+    if action in ("enable", "disable"):
+        if units.definition(unit_name(name)):
+            units.act(unit_name(name), action)
+        else:
+            plan_enabled(name, action == "enable")
+        return 0
+    if action not in ("defaults", "defaults-disabled", "remove"):
         raise Unread("update-rc.d")
-    name, action = rest[:2]
     if not units.definition(unit_name(name)) and _paths.exists(f"/etc/init.d/{name}"):
         plan_enabled(name, action == "defaults")
     return 0

@@ -35,6 +35,10 @@ def followed(script: str, *arguments: str, **variables: str) -> tuple[list[str],
         handler.__dict__["only_looks"] = name in LOOKS
         return handler
 
+    def written(path: str, text: str | None, appends: bool) -> Outcome:
+        done.append(f"{path} {'>>' if appends else '>'} {text!r}")
+        return Outcome()
+
     files = {"/lib/functions": "enable() { make $1; }\nNAME=sourced"}
     run = Run(
         "postinst",
@@ -42,8 +46,9 @@ def followed(script: str, *arguments: str, **variables: str) -> tuple[list[str],
         {name: known(name) for name in (*LOOKS, *ALTERING)},
         lambda pattern: ["/etc/a", "/etc/b"] if pattern == "/etc/*" else [],
         files.get,
-        lambda path, text, appends: done.append(f"{path} {'>>' if appends else '>'} {text!r}"),
+        written,
         dict(variables),
+        {"helper": "make helped $@ $W$X"}.get,
     )
     run.follow(script)
     return done, [" ".join(("" if each.is_known else "?", *each.words)) for each in run.doubted]
@@ -93,6 +98,26 @@ CERTAIN: dict[str, list[str]] = {
     "while test $1 = remove; do make a; done": [],
     "make ${#1}": ["make 9"],
     "db_get tool/port || true; make a": ["make a"],
+    "says | while read a b; do make $b $a; done": ["make two one"],
+    "while read a; do make $a; done <<E\nx y\nz\nE": ["make x y", "make z"],
+    "echo a:b | while IFS=: read a b; do make $b; done": ["make b"],
+    "N=4; make $((1 + 2)) $((N - 1))": ["make 3 3"],
+    "eval 'make a'; eval \"V=$1\"; make $V": ["make a", "make configure"],
+    "trap 'make end' EXIT; make a; exit 0": ["make a", "make end"],
+    "trap 'make end' 0; trap - 0; make a": ["make a"],
+    "trap 'make end' TERM; make a": ["make a"],
+    "V=1; helper b c; make $V": ["make helped b c", "make 1"],
+    "helper b && make a": ["make helped b", "make a"],
+    "W=w; X=x helper; export W; X=y helper": [
+        "make helped x",
+        "make helped wy",
+    ],
+    "set -- -a -b v w; while getopts ab: o; do make $o $OPTARG; done; make $OPTIND": [
+        "make a",
+        "make b v",
+        "make 4",
+    ],
+    "exec make a\nmake b": ["make a"],
     "local_name=x make a": ["make a"],
     "if missing; then\n    make a\nfi\nif true\nthen\n    make b\nfi": ["make b"],
 }
@@ -121,8 +146,13 @@ PERHAPS: dict[str, tuple[list[str], list[str]]] = {
     "case $(asks) in x) make a;; *) make b;; esac": ([], [" make a", " make b"]),
     "f() { asks && return 0; make a; }; f; make b": (["make b"], [" make a"]),
     "db_get tool/port; make $RET; make b": (["make b"], ["? make"]),
-    "asks >/etc/file": ([], [" > /etc/file"]),
-    "says | while read name; do make $name; done": ([], ["? make"]),
+    "asks >/etc/file": (["/etc/file > None"], []),
+    "if asks; then asks >/etc/file; fi": ([], [" > /etc/file"]),
+    "asks | while read name; do make $name; done": ([], ["? make"]),
+    "make $(($# * 3))": ([], ["? make"]),
+    "asks | { read a; make $a; }": ([], ["? make"]),
+    "cd $(asks); make a; cd /; make b": (["make a", "make b"], []),
+    "helper $(asks)": ([], ["? make helped"]),
     "cat <<END | strange\ntext\nEND\nmake a": (["make a"], ["? strange"]),
 }
 
@@ -137,7 +167,7 @@ def test_what_may_be_run(script: str) -> None:
     [
         ("if true; then", "'elif' is missing"),
         ("make 'a", "open quote"),
-        ("make $((1 + 1))", "arithmetic"),
+        ("make $((1 + (1))", "arithmetic"),
         ("cat <<END\ntext\n", "here-document without END"),
         ("fi", "unexpected 'fi'"),
         ("make a; )", "line 1"),
@@ -155,7 +185,11 @@ def test_what_is_no_script(script: str, told: str) -> None:
         ("set -e\nfalse\nmake a", "false ends with status 1"),
         ("exit 3", "ends with status 3"),
         (". /lib/nothing", "reads /lib/nothing"),
-        ("eval $1", "calls eval"),
+        ("eval $(asks)", "calls eval"),
+        ("shift $(asks)", "shifts by"),
+        ("trap $(asks) EXIT", "traps"),
+        ("while getopts x $(asks); do :; done", "options"),
+        ("while getopts x name -y; do :; done", "the option -y"),
         ("while true; do " + "true; " * 60 + "done", "too many steps"),
         ("f() { f; }; f", "too many commands"),
     ],

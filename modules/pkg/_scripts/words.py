@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of scripts of packages, expanded as the shell does; None for each that is not known."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+
+from modules._texts import shell
+from modules._texts.shell import Word
+
+# where a command is run; empty where that is not known
+working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
+
+
+_SUM = re.compile(r"(\$?\w+)\s*([-+])\s*(\$?\w+)")
+
+
+def in_folder(path: str) -> str:
+    """Return a path where a command is run; empty where that is not known."""
+    folder = working_folder.get()
+    return os.path.join(folder, path) if folder or path.startswith("/") else ""
+
+
+class Words:
+    """The words of a script. glob: the paths that a pattern means."""
+
+    def __init__(
+        self,
+        script: str,
+        arguments: Sequence[str],
+        glob: Callable[[str], list[str]],
+        variables: Mapping[str, str],
+    ) -> None:
+        self.script, self.glob = script, glob
+        self.arguments: list[str | None] = [*arguments]
+        self.variables: dict[str, str | None] = {**variables}
+        self._status: int | None = 0
+
+    def _output(self, part: shell.Output) -> str | None:
+        """What commands print."""
+        raise NotImplementedError
+
+    def _fields(self, words: Sequence[Word]) -> list[str | None]:
+        """The words that a command gets; None for each that is not known."""
+        return [field for word in words for field in self._fields_of(word)]
+
+    def _fields_of(self, word: Word) -> list[str | None]:
+        if len(word.parts) > 0 and any(
+            isinstance(part, shell.Parameter) and part.name == "@" and not part.operation
+            for part in word.parts
+        ):
+            plain = [part for part in word.parts if part not in (shell.Text("", True),)]
+            if len(plain) != 1:
+                return [None]
+            return [*self.arguments]
+        fields: list[str | None] = [""]
+        is_there = has_pattern = False
+        for part in word.parts:
+            value = self._part(part)
+            if value is None:
+                return [None]
+            if isinstance(part, shell.Text) or part.quoted:
+                is_there = True
+                unquoted = isinstance(part, shell.Text) and not part.quoted
+                has_pattern |= unquoted and any(sign in value for sign in "*?[")
+                fields[-1] = (fields[-1] or "") + value
+                continue
+            pieces = value.split()
+            if pieces and value[:1].isspace() and fields[-1]:
+                fields.append("")
+            for position, piece in enumerate(pieces):
+                if position:
+                    fields.append("")
+                fields[-1] = (fields[-1] or "") + piece
+                is_there = True
+        if not is_there and fields == [""]:
+            return []
+        if has_pattern:
+            found = [path for each in fields for path in self._paths_like(each or "")]
+            return [*found] or fields
+        return fields
+
+    def _paths_like(self, pattern: str) -> list[str]:
+        if pattern.startswith("/"):
+            return self.glob(pattern)
+        folder = working_folder.get().rstrip("/") + "/"
+        return [path.removeprefix(folder) for path in self.glob(folder + pattern)]
+
+    def _text(self, word: Word) -> str | None:
+        """What a word says, without being split."""
+        text = ""
+        for part in word.parts:
+            value = self._part(part)
+            if value is None:
+                return None
+            text += value
+        return text
+
+    def _part(self, part: shell.Text | shell.Parameter | shell.Output) -> str | None:
+        if isinstance(part, shell.Text):
+            return part.text
+        if isinstance(part, shell.Output):
+            return self._output(part)
+        if part.name == shell.ARITHMETIC:
+            return self._number(part.operation)
+        value = self._value(part.name)
+        is_set = part.name in self.variables or value is None or value != ""
+        operation = part.operation
+        if not operation:
+            return value
+        if operation.startswith(":") and value == "":
+            is_set = False
+        sign = operation.lstrip(":")
+        if sign in ("-", "=", "?"):
+            return value if is_set else self._text(part.word)
+        if sign == "+":
+            return self._text(part.word) if is_set else ""
+        if value is None:
+            return None
+        if operation == "length":
+            return str(len(value))
+        pattern = self._pattern(part.word)
+        return None if pattern is None else _cut(value, operation, pattern)
+
+    def _number(self, text: str) -> str | None:
+        """What is calculated of two numbers; None where that is not known."""
+        match = _SUM.fullmatch(text)
+        sides = [match[1], match[3]] if match else []
+        values = [each if each.isdigit() else self._value(each.lstrip("$")) for each in sides]
+        if match is None or not all(value and value.isdigit() for value in values):
+            return None
+        first, second = (int(value or 0) for value in values)
+        return str(first + second if match[2] == "+" else first - second)
+
+    def _value(self, name: str) -> str | None:
+        if name.isdigit():
+            number = int(name)
+            if number == 0:
+                return self.script
+            return self.arguments[number - 1] if number <= len(self.arguments) else ""
+        if name in ("@", "*"):
+            known = [each for each in self.arguments if each is not None]
+            return " ".join(known) if len(known) == len(self.arguments) else None
+        if name == "#":
+            return str(len(self.arguments))
+        if name == "?":
+            return None if self._status is None else str(self._status)
+        if name in ("$", "!", "-"):
+            return None
+        return self.variables.get(name, "")
+
+    def _pattern(self, word: Word) -> str | None:
+        text = ""
+        for part in word.parts:
+            value = part.text if isinstance(part, shell.Text) else self._part(part)
+            if value is None:
+                return None
+            quoted = part.quoted
+            text += re.sub(r"([*?[])", r"[\1]", value) if quoted else value
+        return text
+
+
+def _cut(value: str, operation: str, pattern: str) -> str:
+    """Return a value without its shortest or longest beginning (#) or end (%) that matches."""
+    positions = range(len(value) + 1)
+    if operation in ("##", "%"):
+        positions = positions[::-1]
+    for position in positions:
+        if operation[0] == "#" and fnmatch.fnmatchcase(value[:position], pattern):
+            return value[position:]
+        if operation[0] == "%" and fnmatch.fnmatchcase(value[position:], pattern):
+            return value[:position]
+    return value

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dry run knows of maintainer scripts that ask debconf, filter texts, divert files and call
+scripts of their own, as the real run finds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from both_runs import assert_foreseen, tree
+from debian import Debian
+from debian_archive import INDEX, package
+
+PREINST = """#!/bin/sh
+set -e
+if test "$(dpkg-divert --truename /usr/bin/greet)" = /usr/bin/greet; then
+    dpkg-divert --quiet --package tool --add --rename --divert /usr/bin/greet.real /usr/bin/greet
+fi
+"""
+CONFIG = """#!/bin/sh
+set -e
+. /usr/share/debconf/confmodule
+db_input high tool/port || true
+db_go || true
+db_fget tool/port seen
+test "$RET" = false || db_set tool/mode seen
+"""
+TEMPLATES = """Template: tool/port
+Type: string
+Default: 80
+Description: Port
+ Of the tool.
+
+Template: tool/mode
+Type: string
+Default: plain
+Description: Mode
+ Of the tool.
+
+Template: tool/other
+Type: boolean
+Default: false
+Description: Other
+ Of the tool.
+"""
+POSTINST = r"""#!/bin/sh
+set -e
+. /usr/share/debconf/confmodule
+count() { echo $#; }
+if [ "$1" = configure ]; then
+    db_get tool/port && PORT="$RET"
+    db_get tool/mode
+    MODE="$RET"
+    db_get tool/nothing || MODE="$MODE, no such question"
+    db_get tool/other
+    [ "$RET" = true ] || OTHER=0
+    new="$(mktemp)"
+    trap 'rm -f "$new"' EXIT
+    sed -e "s/^port = .*/port = $PORT/" /usr/share/tool/template >"$new"
+    sed -i "s/MODE/$MODE/; s/OTHER/$((OTHER + 1))/" "$new"
+    cp -aZ "$new" /etc/tool.conf
+    chmod 00644 /etc/tool.conf
+    grep '^[a-z]*:' /usr/share/tool/list | cut -d: -f2- | sort -r | while read name rest; do
+        printf '%s=%s\n' "$name" "$rest" >>/etc/tool.list
+    done
+    PATH_OF=/etc/tool.d /usr/share/tool/helper -q -m 0640 one two
+    eval "VALUE=$(count a b c)"
+    echo "$VALUE $(id -gn nobody) $(stat -c %a /etc/tool.conf)" >/etc/tool.facts
+    cd /var/lib/tool
+    mkdir -p below
+    chmod g+s below
+    [ ! -d below ] || touch below/file
+    cp -p /usr/share/tool/template /usr/share/tool/list /etc/tool.d
+    openssl rand -base64 -out /etc/tool.key 12
+    chmod 0400 /etc/tool.key
+    if pgrep -x no-such-program >/dev/null; then touch /etc/tool.never; fi
+    find /var/lib/tool -name 'old-*' -delete
+    db_stop
+fi
+"""
+HELPER = r"""#!/bin/sh
+set -e
+mode=0644
+while getopts qm: option; do
+    case $option in
+        m) mode=$OPTARG ;;
+    esac
+done
+shift $(expr $OPTIND - 1)
+mkdir -p "$PATH_OF"
+for name; do
+    install -m $mode /dev/null "$PATH_OF/$name"
+done
+exit 0
+"""
+FILES = {
+    "DEBIAN/preinst": PREINST,
+    "DEBIAN/postinst": POSTINST,
+    "DEBIAN/config": CONFIG,
+    "DEBIAN/templates": TEMPLATES,
+    "usr/bin/greet": "#!/bin/sh\necho new",
+    "usr/share/tool/template": "port = 1\nmode = MODE\nother = OTHER",
+    "usr/share/tool/list": "b:two 2 2\n# none\na:one 1",
+    "usr/share/tool/helper": HELPER,
+    "var/lib/tool/kept": "x",
+}
+OLD = {"usr/bin/greet": "#!/bin/sh\necho old"}
+MAKE = f"""
+{package("greet", files=OLD)}
+{package("tool", files=FILES)}
+{INDEX}
+apt-get -y install greet
+"""
+
+
+def contents(path: str, *more: dict[str, Any]) -> dict[str, Any]:
+    return {path: {"file.managed": [{"contents": "own"}, *more]}}
+
+
+def directory(path: str, mode: str) -> dict[str, Any]:
+    return {path: {"file.directory": [{"mode": mode}]}}
+
+
+SEEN: dict[str, Any] = {
+    **contents("/etc/tool.conf", {"mode": "0600"}),
+    **contents("/etc/tool.list"),
+    **contents("/etc/tool.facts"),
+    **contents("/etc/tool.d/one", {"mode": "0600"}),
+    **contents("/etc/tool.d/two"),
+    **contents("/etc/tool.d/list"),
+    **contents("/usr/bin/greet.real"),
+    **contents("/usr/bin/greet"),
+    **directory("/var/lib/tool/below", "0700"),
+    "below": {"file.exists": [{"name": "/var/lib/tool/below/file"}]},
+    "never": {"file.absent": [{"name": "/etc/tool.never"}]},
+    "no rest": {"cmd.run": [{"name": "true"}, {"onlyif": "ls /tmp | grep planned"}]},
+}
+ANSWER = {"tool": {"debconf.set": [{"data": {"tool/port": {"type": "string", "value": "90"}}}]}}
+
+
+def test_what_scripts_make_of_answers_and_texts_is_foreseen(fresh: Debian) -> None:
+    fresh.run(MAKE)
+    dry = assert_foreseen(fresh, {"package": {"pkg.installed": [{"name": "tool"}]}, **SEEN})
+    shown = dry["/etc/tool.conf"]["changes"]["diff"]
+    assert "-port = 80\n-mode = plain, no such question\n-other = 1\n" in shown
+    assert "-two=2 2\n-one=1\n" in dry["/etc/tool.list"]["changes"]["diff"]
+    assert "-3 nogroup 644\n" in dry["/etc/tool.facts"]["changes"]["diff"]
+    assert "-echo old\n" in dry["/usr/bin/greet.real"]["changes"]["diff"]
+
+
+def test_answers_of_states_decide_what_scripts_do(fresh: Debian) -> None:
+    fresh.run(MAKE)
+    states = {
+        "answer": {"debconf.set": [{"name": "tool"}, *ANSWER["tool"]["debconf.set"]]},
+        "package": {"pkg.installed": [{"name": "tool"}, {"require": [{"debconf": "answer"}]}]},
+        **contents("/etc/tool.conf"),
+    }
+    shown = assert_foreseen(fresh, states)["/etc/tool.conf"]["changes"]["diff"]
+    assert "-port = 90\n-mode = seen, no such question\n" in shown
+
+
+def test_what_nobody_knows_stays_undecided(fresh: Debian) -> None:
+    fresh.run(MAKE)
+    key = {"file.managed": [{"name": "/etc/tool.key"}, {"contents": "own"}]}
+    there = {"file.exists": [{"name": "/etc/tool.key"}]}
+    fresh.tree(all=tree(("tool",), {"there": there, "key": key}))
+    dry = fresh.results("sls", "all", "--test")
+    assert "decided when pkg: tool is done" in dry["key"]["comment"]
+    assert "postinst of tool makes /etc/tool.key" in dry["key"]["comment"]
+    assert dry["there"]["result"] is True, dry["there"]
+
+
+def test_answers_of_commands_are_not_guessed(fresh: Debian) -> None:
+    fresh.run(MAKE)
+    line = "echo 'tool tool/port string 70' | debconf-set-selections"
+    states = {
+        "answer": {"cmd.run": [{"name": line}]},
+        "tool": {"pkg.installed": []},
+        **contents("/etc/tool.conf"),
+    }
+    fresh.tree(all=tree((), states))
+    dry = fresh.results("sls", "all", "--test")
+    assert "decided when" in dry["/etc/tool.conf"]["comment"], dry["/etc/tool.conf"]
