@@ -53,14 +53,15 @@ def _adduser(words: list[str], text: str | None) -> Told:
     if entry_of(name) is not None:
         return 0
     makes_group = "--group" in given
-    used = _numbers(is_group=False) | (_numbers(is_group=True) if makes_group else set())
+    used = _numbers(is_group=False)
     uid = int(values["--uid"]) if "--uid" in values else _free(lambda number: number not in used)
     gid: int | str = values.get("--ingroup") or values.get("--gid") or 65534
     if makes_group and entry_of(name, is_group=True) is not None:
         gid = name
     elif makes_group:
-        accounts.groupadd(Group(name, gid=uid, system=True))
-        gid = uid
+        groups = _numbers(is_group=True)
+        gid = uid if "--uid" in values else _free(lambda number: number not in groups)
+        accounts.groupadd(Group(name, gid=gid, system=True))
     home = values.get("--home", "/nonexistent")
     gecos = values.get("--gecos", values.get("--comment", ""))
     shell = values.get("--shell", "/usr/sbin/nologin")

@@ -38,7 +38,7 @@ LOOKS = re.findall(
     r"\S+",
     """
     comm date df dpkg-architecture dpkg-query file hostname locale pam_getenv ps
-    runlevel whoami xargs md5sum sha1sum sha256sum
+    runlevel whoami md5sum sha1sum sha256sum
     """,
 )
 
@@ -251,7 +251,7 @@ class Filter(Record):
 
 
 FILTERS = {
-    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|>])"),
+    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|]|>>|>\s*[\"$a-zA-Z(])"),
     "cut": Filter("sz", ("-d", "-f", "-c", "-b")),
     "egrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
     "fgrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),

@@ -507,11 +507,26 @@ class Run(Words):
             return self._trap(words[1:])
         if name == "cd":
             return Outcome(self._change_folder(words[1:]))
+        if name == "xargs":
+            return Outcome(self._each_of_input(words[1:]))
         if name == "exec":
             if len(words) > 1:
                 raise _Leaves("exit", self._start(words[1:]))
             return Outcome()
         return None
+
+    def _each_of_input(self, words: Sequence[str | None]) -> int | None:
+        """Run a command with the words that are read (xargs)."""
+        given = [*words]
+        is_plain = True
+        while given and (given[0] or "").startswith("-"):
+            is_plain &= given.pop(0) in ("-0", "-r", "-r0", "-0r", "--null", "--no-run-if-empty")
+        text = self._input.text
+        if text is None or not is_plain or not given:
+            return self._doubt(given or ["xargs"], None)
+        items = text.split("\0") if "\0" in text else text.split()
+        items = [item for item in items if item]
+        return self._start([*given, *items]) if items else 0
 
     def _trap(self, words: Sequence[str | None]) -> Outcome:
         if {"0", "EXIT"} & {*words[1:]}:

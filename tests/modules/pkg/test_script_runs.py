@@ -118,6 +118,7 @@ CERTAIN: dict[str, list[str]] = {
         "make 4",
     ],
     "exec make a\nmake b": ["make a"],
+    "says | xargs -r make a; echo | xargs -r make b": ["make a one two"],
     "local_name=x make a": ["make a"],
     "if missing; then\n    make a\nfi\nif true\nthen\n    make b\nfi": ["make b"],
 }
@@ -152,6 +153,8 @@ PERHAPS: dict[str, tuple[list[str], list[str]]] = {
     "make $(($# * 3))": ([], ["? make"]),
     "asks | { read a; make $a; }": ([], ["? make"]),
     "cd $(asks); make a; cd /; make b": (["make a", "make b"], []),
+    "asks | xargs -0 make a": ([], ["? make a"]),
+    "says | xargs -I X make X": ([], ["? X make X"]),
     "helper $(asks)": ([], ["? make helped"]),
     "cat <<END | strange\ntext\nEND\nmake a": (["make a"], ["? strange"]),
 }
