@@ -177,14 +177,12 @@ def _union(members: tuple[Any, ...]) -> Shape:
 
 
 def _rank(item: Shape, value: Any) -> int:
-    """Literals are tried first, but for a switch that is one; then types that the value has, then
-    those that it can become.
+    """A switch is tried first for what is one; then literals (`_in_order`) and types that the value
+    has, then those that it can become.
     """
     if isinstance(value, bool) and bool in item.exact:
         return -1
-    if "enum" in item.schema:
-        return 0
-    return 1 if type(value) in _with_placed(item.exact) else 2
+    return 0 if "enum" in item.schema or type(value) in _with_placed(item.exact) else 1
 
 
 def _with_placed(exact: tuple[type, ...]) -> set[type]:

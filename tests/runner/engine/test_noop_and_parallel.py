@@ -151,6 +151,20 @@ def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -
     assert found["after"]["start_time"] > found["p3"]["start_time"]
 
 
+def test_what_is_not_parallel_runs_in_the_main_thread(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "import threading\ndef made(name):\n    'A box.'\n"
+        "    where = threading.current_thread().name\n"
+        "    return {'name': name, 'result': True, 'comment': where, 'changes': {}}\n"
+    )
+    machine.write(a="beside: {box.made: [parallel: true]}\nalone: {box.made: []}\n")
+    for words, beside in (["--test"], True), ([], False):
+        results = machine.results("sls", "a", *words)
+        assert results["alone"]["comment"] == "MainThread"
+        assert (results["beside"]["comment"] == "MainThread") is beside
+
+
 def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None:
     machine.write(
         a=(

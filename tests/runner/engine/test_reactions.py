@@ -189,6 +189,14 @@ def test_a_reaction_is_written_down_before_a_function_of_the_tree_changes_anythi
     assert pending(machine) == [("watch", "r", "c")]
 
 
+def test_what_has_run_listens_to_what_comes_after_it(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(DYING)
+    machine.write(a=reactor("listen") + CHANGED + "k: {box.made: []}\n")
+    machine("sls", "a", code=-9)
+    assert pending(machine) == [("listen", "r", "c")]
+
+
 ODD = """
 def made(name):
     'As a tree has them.'

@@ -378,6 +378,23 @@ def test_whom_a_group_or_an_acl_lets_write(
 
 
 @pytest.mark.parametrize(
+    ("flaw", "remedy"),
+    [
+        (permissions.Flaw("/f"), "chmod go-w /f"),
+        (permissions.Flaw("/f", 7), f"chown {ME} /f"),
+        (permissions.Flaw("/f", 7, link=True), f"chown -h {ME} /f"),
+    ],
+)
+def test_what_mends_it(
+    monkeypatch: pytest.MonkeyPatch, flaw: permissions.Flaw, remedy: str
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+    assert flaw.remedy == remedy
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert flaw.remedy == remedy.replace(str(ME), "root")
+
+
+@pytest.mark.parametrize(
     ("owner", "mode", "theirs"),
     [(7, 0o777, True), (7, 0o1777, True), (7, 0o755, False), (ME, 0o777, False), (0, 0o777, False)],
 )
@@ -391,6 +408,10 @@ def test_whose_links_are_not_followed_anywhere(
 
 
 # ---------------------------------------------------------------- what a run reads
+
+
+def test_devices_of_ones_own_are_opened() -> None:
+    os.close(open_output("/dev/null", os.O_WRONLY))
 
 
 def test_what_is_read_or_refused_is_closed(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_a_broken_file_is_begun_anew(tmp_path: Path, damage: bytes) -> None:
 # ---------------------------------------------------------------- values
 
 PW = "hunter22"
+KNOWN_TOO = secrets(PASSWORD)
 KNOWN = secrets(PW, "4711", "s3cret-of-old")
 
 
@@ -239,6 +240,14 @@ WRITERS: dict[str, Callable[[str], str]] = {
 def test_a_secret_is_hidden_as_programs_write_it(writer: str) -> None:
     written = WRITERS[writer](ODD).strip().strip("\"'")
     assert secrets(ODD).mask(f"value: {written}") == f"value: {HIDDEN}"
+
+
+@pytest.mark.parametrize("ahead", range(3))
+@pytest.mark.parametrize("behind", range(3))
+def test_a_secret_inside_of_base64_is_hidden(ahead: int, behind: int) -> None:
+    text = b"x" * (6 + ahead) + PASSWORD.encode() + b"y" * (6 + behind)
+    shown = KNOWN_TOO.mask(base64.b64encode(text).decode())
+    assert HIDDEN in shown and len(shown) < 32, shown
 
 
 @pytest.mark.parametrize("form", SPELLINGS)

@@ -369,6 +369,14 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
     assert f"{machine.folder}/pillar/x.sls" in [each["file"] for each in found]
 
 
+def test_a_pipe_in_the_tree_is_no_file(machine: Machine) -> None:
+    os.mkfifo(machine.folder / "states/pipe")
+    machine.write(web="/etc/f: {file.managed: [source: 'salt://pipe']}\n")
+    told = machine("check", "web", code=1).stdout
+    assert "source: salt://pipe is no regular file" in told
+    assert f"looked at {machine.folder}/states/pipe" in told
+
+
 def test_a_single_file_that_is_left_out(machine: Machine) -> None:
     machine.write(web="a: test.nop\n", states__pillar__x="web:\n  lookup: {a: 1}\n")
     machine.config["file_roots"] = {"base": [str(machine.folder / "states")]}
