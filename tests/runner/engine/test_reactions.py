@@ -72,6 +72,16 @@ def test_a_reaction_to_a_state_that_fails_waits_for_a_run_in_which_it_does_not(
     assert machine.results("sls", "a")["r"]["changes"]
 
 
+def test_a_listener_does_not_ask_whether_its_source_has_failed(machine: Machine) -> None:
+    source = "c: {{test.configurable_test_state: [changes: {0}, result: {0}]}}\n"
+    machine.write(a=source.format(True) + reactor("listen"))
+    machine("sls", "a", code=2)
+    (machine.folder / "well").touch()
+    machine.write(a=source.format(False) + reactor("listen"))
+    assert machine.results("sls", "a", code=2)["listener_r"]["changes"]
+    assert pending(machine) == []
+
+
 @pytest.mark.parametrize(
     ("cause", "until"),
     [(None, ""), ("file_|-f_|-/f_|-managed", "; it stays pending until file: f no longer fails")],

@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 import yaml
 from command import Machine
+from compiling import compile_tree
+
+from runner.language.compiler.auto_requisites import Link, fitted, links
+from runner.model.requisite_kinds import COMES_LAST
 
 FOLDER = "folder:\n  file.directory:\n    - name: {tmp}/d\n"
 FILE = "file:\n  file.managed:\n    - name: {tmp}/d/f\n    - contents: x\n"
@@ -63,6 +67,25 @@ def order(machine: Machine, *words: str) -> list[str]:
 def test_order(machine: Machine, text: str, wanted: list[str]) -> None:
     machine.write(a=text)
     assert order(machine) == wanted
+
+
+def test_of_links_that_contradict_each_other_the_first_ones_hold() -> None:
+    text = "a: {test.nop: []}\nb: {test.nop: []}\nc: {test.nop: []}\n"
+    chunks, relations, _ = compile_tree(text)
+    fits, against, pulls = (
+        Link(first, then, False, "autorequire") for first, then in ((0, 1), (1, 0), (2, 0))
+    )
+    assert fitted(chunks, relations, (0, 1, 2), [against, fits, pulls]) == (
+        (2, 0, 1),
+        (fits, pulls),
+    )
+    assert fitted(chunks, relations, (0, 1, 2), [fits]) == ((0, 1, 2), (fits,))
+
+
+def test_what_comes_last_is_told_of_no_changes() -> None:
+    chunks, _, _ = compile_tree("a: {test.nop: []}\nb: {test.nop: []}\nc: {file.touch: []}\n")
+    hooks: list[tuple[str, ...]] = [(COMES_LAST,), (), ()]
+    assert links(chunks, hooks, lambda number, kind: ()) == (Link(1, 0, False, COMES_LAST),)
 
 
 def test_one_key_turns_them_off(machine: Machine) -> None:

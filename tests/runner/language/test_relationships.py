@@ -293,7 +293,7 @@ def test_defaults_that_can_never_be_one_are_told(machine: Machine) -> None:
         ("require has no defaults", 7),
         ("name has no defaults", 8),
     ):
-        assert f"defaults: {message}; it is ignored" in told
+        assert f"warning: defaults: {message}; it is ignored" in told
         assert f"a.sls:{line}:" in told
     assert "cron has no argument 'usr'; it is ignored" in told
     assert told.count("it is ignored") == 6

@@ -378,6 +378,20 @@ def test_whom_a_group_or_an_acl_lets_write(
 
 
 @pytest.mark.parametrize(
+    ("form", "passed", "owner"),
+    [(stat.S_IFDIR, True, None), (stat.S_IFDIR, False, 7), (stat.S_IFREG, True, 7)],
+)
+def test_a_folder_on_the_way_may_be_whose_the_root_is(
+    monkeypatch: pytest.MonkeyPatch, form: int, passed: bool, owner: int | None
+) -> None:
+    monkeypatch.setattr(permissions, "_owners_of_all", lambda: {7})
+    status = os.stat_result((form | 0o755, 0, 0, 1, 7, 0, 0, 0, 0, 0))
+    found = permissions.flaw("/f", status, "/f", passed)
+    assert (found and found.owner) == owner
+    assert permissions.flaw("/f", status, "/f", owners=(7,)) is None
+
+
+@pytest.mark.parametrize(
     ("flaw", "remedy"),
     [
         (permissions.Flaw("/f"), "chmod go-w /f"),
