@@ -14,6 +14,7 @@ from runner.api import (
     Line,
     Name,
     NameOrEmpty,
+    NonEmptyLine,
     OneOrMany,
     Pattern,
     Plan,
@@ -28,13 +29,14 @@ from states._tools import explained
 Device = Annotated[
     str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
 ]
+FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column of fstab
 
 
 @file.validated
 def mounted(
     name: AbsolutePath,
     device: Name,
-    fstype: Line,
+    fstype: FsType,
     mkmnt: bool = False,
     opts: OneOrMany[Line] | None = None,
     dump: int = 0,
@@ -302,9 +304,9 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
 
 @file.validated
 def fstab_present(
-    name: Line,
-    fs_file: Line,
-    fs_vfstype: Line,
+    name: NonEmptyLine,
+    fs_file: NonEmptyLine,
+    fs_vfstype: FsType,
     fs_mntops: OneOrMany[Line] | None = None,
     fs_freq: int = 0,
     fs_passno: int = 0,

@@ -3,15 +3,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from modules import file
 from modules.ssh import known_hosts
-from runner.api import CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here
+from runner.api import (
+    Check,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    Pattern,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+)
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
+Kind = Annotated[str, Pattern("[A-Za-z0-9][A-Za-z0-9@._-]*")]
+
+
+def _key_problem(value: str) -> str | None:
+    try:
+        known_hosts.fingerprints([f"- - {value}"], "sha256")
+        return None
+    except (ValueError, IndexError):
+        return "expected a key in base64, as known_hosts has it behind its kind"
+
+
+Key = Annotated[Line, Check(_key_problem)]
 
 
 def dry_run_check(
@@ -26,13 +49,13 @@ def present(
     name: Name,
     user: Name | None = None,
     fingerprint: Line | None = None,
-    key: Line | None = None,
+    key: Key | None = None,
     port: int | None = None,
-    enc: Line | None = None,
+    enc: Kind | None = None,
     config: Line | None = None,
     hash_known_hosts: bool = True,
     timeout: int = 5,
-    fingerprint_hash_type: Line | None = None,
+    fingerprint_hash_type: Literal["sha256", "md5", "sha1", "sha384", "sha512"] | None = None,
 ) -> Planned:
     """Make sure that the key of a host is known.
 

@@ -16,7 +16,7 @@ from trying import REGISTRY, bound
 
 from runner.api import RunnerError
 from runner.language.arguments.scalars import Mismatch, Shape
-from runner.language.arguments.schema import schema_of
+from runner.language.arguments.schema import features_of, schema_of
 
 VALUES = {
     "two lines": "one\nHOSTILE",
@@ -49,9 +49,11 @@ def converted(shape: Shape, value: Any) -> Any:
 
 
 def texts_of(function: str) -> Iterator[tuple[str, Shape]]:
-    """The arguments of a state function that take a text."""
+    """The arguments of a state function that take a text, but for those that a provider may lack:
+    the engine asks it before anything runs.
+    """
     for name, parameter in schema_of(REGISTRY.state(function).function).parameters.items():
-        if takes(parameter.shape, "/plain"):
+        if not features_of(parameter) and takes(parameter.shape, "/plain"):
             yield name, parameter.shape
 
 

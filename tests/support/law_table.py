@@ -149,9 +149,12 @@ LAWS = {
         {
             **every("cmd.* service.dead service.running", UNKNOWN),
             **every("http.* mysql_* postgres_*", SERVER),
-            **every("flatpak.* selinux.boolean", STAND_IN),
+            **every("acme.cert flatpak.* selinux.boolean", STAND_IN),
+            "mount.mounted": "which options a file system has, mount knows",
             "alternatives.install": "which links others have, update-alternatives knows",
-            "pkg.installed": "which versions there are is known when the lists have been renewed",
+            **every(
+                "pkg.downloaded pkg.installed", "which versions there are the lists say, renewed"
+            ),
             "supervisord.running": "what the configuration adds is known when it has been read",
             "test.fail_with_changes": "as with Salt its dry run does not fail",
             "user.present": "how long a line of passwd may be, usermod knows",
