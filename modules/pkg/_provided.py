@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from modules.pkg import _stand_ins
 from modules.pkg._former import former_holds, former_packages, nothing_lasting
-from modules.pkg._planned import plan_holds, plan_transaction
 from modules.pkg.package_manager import TOUCHED, Changes, Simulation, Transaction, Versions
 from runner.api import cached_look, changer, fetcher
 
 transacts = changer(
-    touches=TOUCHED, before=former_packages, planned=plan_transaction, planned_touches=["files"]
+    touches=TOUCHED, before=former_packages, planned=_stand_ins, planned_touches=["files"]
 )
 """A provider's `run`."""
 holds = changer(
-    touches=["packages", "candidates"], before=former_holds, planned=plan_holds, planned_touches=[]
+    touches=["packages", "candidates"], before=former_holds, planned=_stand_ins, planned_touches=[]
 )
 """A provider's `hold`."""
 
