@@ -46,6 +46,7 @@ from modules.databases.mysql._server import (
     run_script,
 )
 from modules.databases.mysql._users import (
+    ChosenLogin,
     Login,
     accounts,
     alteration,

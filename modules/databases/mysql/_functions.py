@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Annotated, Any
 
 from modules import _paths
 from modules.databases.mysql._grants import Rights, granting, held, level, lines, revoking, rights
@@ -18,10 +18,20 @@ from modules.databases.mysql._server import (
     name,
     run_script,
 )
-from modules.databases.mysql._users import Login, accounts, alteration, creation, find, requirement
-from runner.api import CommandFailed, StateFailed, changer, here
+from modules.databases.mysql._users import (
+    ChosenLogin,
+    Login,
+    accounts,
+    alteration,
+    creation,
+    find,
+    requirement,
+)
+from runner.api import CommandFailed, Group, StateFailed, changer, here
 
 ASKED = TolerantServer()
+_NAMES = {field.removeprefix("allow_"): field for field in Login._fields}
+AskedLogin = Annotated[Login, Group(_NAMES)]
 
 
 @changer(touches=[])
@@ -189,12 +199,7 @@ def user_list(server: Connection = ASKED) -> list[dict[str, str]]:
 def user_exists(
     user: str,
     host: str = "localhost",
-    password: str | None = None,
-    password_hash: str | None = None,
-    passwordless: bool = False,
-    unix_socket: bool = False,
-    password_column: str | None = None,
-    auth_plugin: str = "mysql_native_password",
+    login: AskedLogin = Login(),
     server: Connection = ASKED,
 ) -> bool:
     """Return whether there is an account; where one of them is given, whether it has this password
@@ -203,9 +208,10 @@ def user_exists(
     {{ salt['mysql.user_exists']('app', 'localhost') }}
     """
     there, mariadb = find(server, user, host)
-    if there is None or not (password or password_hash or passwordless or unix_socket):
+    if there is None or (
+        login.passwordless and not (login.allow_passwordless or login.unix_socket)
+    ):
         return there is not None
-    login = Login(password, password_hash, unix_socket, auth_plugin)
     return login.agrees(there.methods, mariadb)
 
 
@@ -219,33 +225,18 @@ def user_info(
     return next((dict(row) for row in rows if row["User"] == user), False)
 
 
-def _login(
-    password: str | None, password_hash: str | None, allow: bool, socket: bool, plugin: str
-) -> Login:
-    if not (password or password_hash or allow):
-        raise CommandFailed(
-            "password or password_hash must be specified, unless allow_passwordless=True"
-        )
-    return Login(password, password_hash, socket, plugin)
-
-
 @changer(touches=[])
 def user_create(
     user: str,
     host: str = "localhost",
-    password: str | None = None,
-    password_hash: str | None = None,
-    allow_passwordless: bool = False,
-    unix_socket: bool = False,
-    password_column: str | None = None,
-    auth_plugin: str = "mysql_native_password",
+    login: ChosenLogin = Login(),
     server: Connection = ASKED,
 ) -> bool:
     """Make an account; False when there is one of this name and host.
 
     runner call mysql.user_create app localhost password=secret
     """
-    login = _login(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    login.refuse_passwordless()
     there, mariadb = find(server, user, host)
     if there is not None:
         return False
@@ -257,17 +248,11 @@ def user_create(
 def user_chpass(
     user: str,
     host: str = "localhost",
-    password: str | None = None,
-    password_hash: str | None = None,
-    allow_passwordless: bool = False,
-    unix_socket: bool | None = None,
-    password_column: str | None = None,
+    login: ChosenLogin = Login(),
     server: Connection = ASKED,
 ) -> bool:
     """Change how an account logs in; False when there is none of this name and host."""
-    login = _login(
-        password, password_hash, allow_passwordless, bool(unix_socket), "mysql_native_password"
-    )
+    login.refuse_passwordless()
     there, mariadb = find(server, user, host)
     if there is None:
         return False

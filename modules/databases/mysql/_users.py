@@ -6,31 +6,60 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules.databases.mysql._server import MysqlServer, Row, account, literal
-from runner.api import Record, StateFailed, for_states
+from runner.api import Check, Group, Line, Record, Secret, StateFailed, for_states
 
 NATIVE = "mysql_native_password"
 SOCKET = ("unix_socket", "auth_socket")
 Method = tuple[str, str]  # a plugin, and what it keeps
 
 
+def hash_problem(text: str) -> str | None:
+    """The reason why a text is nothing that a server keeps of a password: a star and 40 digits, 16
+    digits of old ones, what begins with $A$ or $5$, 43 letters of ed25519.
+    """
+    kept = r"\*[0-9A-Fa-f]{40}|[0-9a-f]{16}|\$(A|5)\$.+|[A-Za-z0-9+/]{43}"
+    if not text or re.fullmatch(kept, text, re.DOTALL):
+        return None
+    return "expected what the server keeps of a password, and this is no such hash"
+
+
+HINT = "`- password: ...` takes the password itself; SELECT PASSWORD('...') makes a hash of MariaDB"
+PasswordHash = Annotated[Line, Check(hash_problem, HINT)]
+
+
 class Login(Record):
     """How an account is to log in.
 
-    password: as it is; password_hash: as the server keeps it; else without one: by_socket for the
-    user of the system with the same name. plugin: what keeps a password, on MySQL.
+    password: The password, as it is typed.
+    password_hash: The password as the server keeps it (a star and 40 digits); password goes before
+      it.
+    allow_passwordless: Accept an account without a password.
+    unix_socket: With allow_passwordless, let the user of the system log in who has this name.
+    password_column: Ignored; the server says itself where it keeps passwords.
+    auth_plugin: The plugin that checks the password, on MySQL.
     """
 
-    password: str | None = None
-    password_hash: str | None = None
-    by_socket: bool = False
-    plugin: str = NATIVE
+    password: Secret[Line] | None = None
+    password_hash: Secret[PasswordHash] | None = None
+    allow_passwordless: bool = False
+    unix_socket: bool = False
+    password_column: Line | None = None
+    auth_plugin: Line = NATIVE
 
     @property
     def passwordless(self) -> bool:
         return not self.password and not self.password_hash
+
+    def refuse_passwordless(self) -> None:
+        """Raise StateFailed where there has to be a password."""
+        if self.passwordless and not self.allow_passwordless:
+            raise StateFailed(
+                "Either password or password_hash must be specified, unless allow_passwordless is"
+                " True"
+            )
 
     def agrees(self, methods: Sequence[Method], mariadb: bool) -> bool:
         """Return whether an account that logs in like this is as wanted. Raises StateFailed for a
@@ -38,11 +67,11 @@ class Login(Record):
         """
         sockets = [plugin for plugin, _ in methods if plugin in SOCKET]
         others = [(plugin, stored) for plugin, stored in methods if plugin not in SOCKET]
-        if self.passwordless and self.by_socket:
+        if self.passwordless and self.unix_socket:
             return bool(sockets) and not any(_is_usable(stored) for _, stored in others)
         if self.passwordless:
             return bool(sockets) or any(not stored for _, stored in others)
-        plugin = NATIVE if mariadb else self.plugin
+        plugin = NATIVE if mariadb else self.auth_plugin
         if plugin != NATIVE and self.password:
             raise StateFailed(
                 f"A password that {plugin} keeps cannot be compared: give its password_hash"
@@ -54,15 +83,18 @@ class Login(Record):
 
     def statement(self, mariadb: bool) -> str:
         """Return what CREATE USER and ALTER USER say of it."""
-        if self.passwordless and self.by_socket:
+        if self.passwordless and self.unix_socket:
             return "IDENTIFIED VIA unix_socket" if mariadb else "IDENTIFIED WITH 'auth_socket'"
-        how = "" if mariadb else f"WITH {literal(self.plugin)} "
+        how = "" if mariadb else f"WITH {literal(self.auth_plugin)} "
         if self.password_hash and not self.password:
             if problem := hash_problem(self.password_hash):
                 raise StateFailed(f"password_hash: {problem}")
             by = "BY PASSWORD" if mariadb else "AS"
             return f"IDENTIFIED {how}{by} {literal(self.password_hash)}"
         return f"IDENTIFIED {how}BY {literal(self.password or '')}"
+
+
+ChosenLogin = Annotated[Login, Group()]
 
 
 def _is_usable(stored: str) -> bool:
@@ -72,16 +104,6 @@ def _is_usable(stored: str) -> bool:
 
 def _same(plugin: str, stored: str, wanted: str) -> bool:
     return stored.upper() == wanted.upper() if plugin == NATIVE else stored == wanted
-
-
-def hash_problem(text: str) -> str | None:
-    """The reason why a text is nothing that a server keeps of a password: a star and 40 digits, 16
-    digits of old ones, what begins with $A$ or $5$, 43 letters of ed25519.
-    """
-    kept = r"\*[0-9A-Fa-f]{40}|[0-9a-f]{16}|\$(A|5)\$.+|[A-Za-z0-9+/]{43}"
-    if not text or re.fullmatch(kept, text, re.DOTALL):
-        return None
-    return "expected what the server keeps of a password, and this is no such hash"
 
 
 def native_hash(password: str) -> str:

@@ -23,7 +23,7 @@ def resources(name: str | None) -> Iterator[Resource]:
             continue
         arguments: dict[str, Any] = {"host": host} if host != "localhost" else {}
         arguments["allow_passwordless"] = True
-        if Login(by_socket=True).agrees(account.methods, mariadb):
+        if Login(unix_socket=True).agrees(account.methods, mariadb):
             arguments["unix_socket"] = True
         elif not Login().agrees(account.methods, mariadb):
             note = f"{user}@{host} has a password: `mysql_user.present`, with `password` from the"
