@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 from modules.storage import blockdev, lvm
 from modules.storage.blockdev import Device
@@ -63,8 +63,8 @@ def pv_present(name: AbsolutePath, force: bool = False, **options: Option) -> Pl
     )
     blockdev.unchanged(device)
     said = _carry_out(failed, ["pvcreate", *words])
-    created: dict[str, Any] = {**lvm.pvdisplay(device.path), "Output from pvcreate": said}
-    return _done(f"Created Physical Volume {name}", "created", created)
+    created = {**lvm.pvdisplay(device.path), "Output from pvcreate": said}
+    return Done(f"Created Physical Volume {name}", {"created": created})
 
 
 def pv_absent(name: AbsolutePath) -> Planned:
@@ -89,7 +89,7 @@ def pv_absent(name: AbsolutePath) -> Planned:
         )
     yield Plan({"removed": name}, f"Physical Volume {name} is set to be removed")
     said = _carry_out(failed, ["pvremove", path])
-    return _done(f"Removed Physical Volume {name}", "removed", said)
+    return Done(f"Removed Physical Volume {name}", {"removed": said})
 
 
 def vg_present(
@@ -131,8 +131,8 @@ def vg_present(
     for device in wanted:
         blockdev.unchanged(device)
     said = _carry_out(failed, words)
-    created: dict[str, Any] = {**lvm.vgdisplay(name), "Output from vgcreate": said}
-    return _done(f"Created Volume Group {name}", "created", created)
+    created = {**lvm.vgdisplay(name), "Output from vgcreate": said}
+    return Done(f"Created Volume Group {name}", {"created": created})
 
 
 def _extended(name: str, wanted: list[Device]) -> Planned:
@@ -189,7 +189,7 @@ def vg_absent(name: Name) -> Planned:
         provides=[("no lvm_vg", name)],
     )
     said = _carry_out(failed, ["vgremove", name])
-    return _done(f"Removed Volume Group {name}", "removed", said)
+    return Done(f"Removed Volume Group {name}", {"removed": said})
 
 
 def lv_present(
@@ -250,8 +250,8 @@ def lv_present(
             provides=[("lvm_lv", path), ("file", path)],
         )
         said = _carry_out(f"{failed}. Error", words)
-        created: dict[str, Any] = {**lvm.lvdisplay(path), "Output from lvcreate": said}
-        return _done(f"Created Logical Volume {name}", "created", created)
+        created = {**lvm.lvdisplay(path), "Output from lvcreate": said}
+        return Done(f"Created Logical Volume {name}", {"created": created})
     return (yield from _resized(present, group.extent, size, extents, force, resizefs))
 
 
@@ -286,7 +286,7 @@ def _resized(
         f"Logical Volume {name} is set to be resized",
     )
     said = _carry_out(failed, words)
-    return _done(f"Resized Logical Volume {name}", "resized", {"Output from lvresize": said})
+    return Done(f"Resized Logical Volume {name}", {"resized": {"Output from lvresize": said}})
 
 
 def lv_absent(name: Name, vgname: Name | None = None) -> Planned:
@@ -316,7 +316,7 @@ def lv_absent(name: Name, vgname: Name | None = None) -> Planned:
         provides=[("no lvm_lv", f"{vgname}/{name}")],
     )
     said = _carry_out(failed, ["lvremove", "--yes", f"{vgname}/{name}"])
-    return _done(f"Removed Logical Volume {name}", "removed", said)
+    return Done(f"Removed Logical Volume {name}", {"removed": said})
 
 
 # ---------------------------------------------------------------- what they share
@@ -353,10 +353,6 @@ def _try_out(failed: str, words: list[str]) -> None:
 def _carry_out(failed: str, words: list[str]) -> str:
     with explained(failed):
         return lvm.carry_out(words)
-
-
-def _done(comment: str, key: str, change: str | Mapping[str, Any]) -> Done:
-    return Done(comment, {key: change})
 
 
 def autorequire(
