@@ -34,10 +34,10 @@ def call(
         read_pillar(session)
         LOG.arguments = True
         called = session.registry.function(function)
-        _check_arguments(function, called, args, kwargs)
+        given = _named_arguments(function, called, args, kwargs)
         called = getattr(called, "as_changer", called)
         secrets = session.run.secrets
-        secrets.collect_call([list(args), dict(kwargs)], session.options.secret_keys)
+        secrets.collect_call([list(args), given], session.options.secret_keys)
         direct = Current(session.run, called_directly=True)
         with running(direct), nullcontext() if options.test else changes_allowed():
             try:
@@ -85,15 +85,17 @@ def _attribute_error(name: str, function: Callable[..., Any], error: Exception) 
     return error
 
 
-def _check_arguments(
+def _named_arguments(
     name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]
-) -> None:
-    """Raises RunnerError for arguments that an execution function does not take."""
+) -> dict[str, Any]:
+    """The arguments of an execution function by their names, those that are given by their places
+    too. Raises RunnerError for what it does not take.
+    """
     import inspect
 
     signature = inspect.signature(function)
     try:
-        signature.bind(*args, **kwargs)
+        return {**signature.bind(*args, **kwargs).arguments, **kwargs}
     except TypeError as error:
         shown = ", ".join(
             str(parameter).partition(":")[0] for parameter in signature.parameters.values()

@@ -144,6 +144,15 @@ def test_what_a_master_would_be_asked(machine: Machine) -> None:
     assert called(machine, "saltutil.running") == []
 
 
+def test_a_password_given_by_its_place_is_hidden(machine: Machine) -> None:
+    (machine.folder / "states/_modules").mkdir(exist_ok=True)
+    (machine.folder / "states/_modules/logins.py").write_text(
+        "def try_(user, password=None):\n    return f'{user} has {password}'\n"
+    )
+    said = machine("call", "logins.try", "ann", "8fullWord").stdout
+    assert "ann has" in said and "8fullWord" not in said
+
+
 def test_a_call_from_a_state_gives_the_arguments_of_a_group(
     machine: Machine, tmp_path: Path
 ) -> None:
