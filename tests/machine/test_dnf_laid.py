@@ -15,7 +15,7 @@ CONFIG = "\n".join([*(f"%config(noreplace) /etc/{name}" for name in "abcd"), "%c
 def package(version: str, files: dict[str, str], more: str = "") -> str:
     """The shell script that makes a package `tool`, and puts it into the repository."""
     lines = [f"Name: tool\nVersion: {version}\nRelease: 1\nSummary: x\nLicense: MIT"]
-    lines += ["BuildArch: noarch\n%description\nx\n%install"]
+    lines += ["BuildArch: noarch\nProvides: /bin/sh\n%description\nx\n%install"]
     for path, text in files.items():
         lines.append(f"mkdir -p %{{buildroot}}$(dirname {path}); echo {text} >%{{buildroot}}{path}")
     plain = [path for path in files if not path.startswith("/etc/")]
@@ -57,3 +57,30 @@ def test_scripts_of_rpm_stay_open(fresh: Debian) -> None:
     dry = fresh.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["there /etc/tool"]["comment"]
     assert "decided when" not in dry["there /etc/a"]["comment"]
+
+
+PRESETS = """
+mkdir -p /usr/lib/systemd/system-preset
+echo 'disable tool-off.service' >/usr/lib/systemd/system-preset/10-own.preset
+"""
+POST = """%post
+if [ $1 -eq 1 ]; then
+    systemctl --no-reload preset tool-on.service tool-off.service || :
+fi
+getent group tools >/dev/null || groupadd -r tools
+"""
+
+
+def test_presets_decide_which_units_are_enabled(fresh: Debian) -> None:
+    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    files = {f"/etc/{name}": "one" for name in "abcde"}
+    units = [f"/usr/lib/systemd/system/tool-{name}.service" for name in ("on", "off")]
+    text = "-e '[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target'"
+    fresh.run(PRESETS + package("1.0", files | dict.fromkeys(units, text), POST))
+    wants = "/etc/systemd/system/multi-user.target.wants"
+    paths = [f"{wants}/tool-{name}.service" for name in ("on", "off")]
+    states = {f"link {path}": {"test.nop": [{"onlyif": f"test -h {path}"}]} for path in paths}
+    group = {"group": {"group.present": [{"name": "tools"}]}}
+    dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **states, **group})
+    assert "onlyif" not in dry[f"link {paths[0]}"]["comment"]
+    assert "onlyif" in dry[f"link {paths[1]}"]["comment"]

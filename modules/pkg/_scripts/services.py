@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
+from collections.abc import Sequence
 
 from modules import _paths, file
 from modules._texts.shell import Unread
@@ -116,6 +118,9 @@ def _systemctl(words: list[str], text: str | None) -> Told:
     action, *names = rest or [""]
     if action in ("daemon-reload", "daemon-reexec", "reload", "try-restart", "reset-failed"):
         return 0
+    if action == "preset":
+        _preset(names)
+        return 0
     if action not in ("start", "stop", "restart", "enable", "disable", "mask", "unmask"):
         return Outcome(None, None)
     if "--global" in given:
@@ -124,6 +129,55 @@ def _systemctl(words: list[str], text: str | None) -> Told:
         units.act(unit, action)
         if "--now" in given:
             units.act(unit, {"enable": "start", "disable": "stop"}.get(action, "stop"))
+    return 0
+
+
+PRESETS = tuple(
+    f"{folder}/systemd/system-preset" for folder in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
+)
+
+
+def _preset(names: Sequence[str]) -> None:
+    """Plan that units are enabled or disabled as the distribution wants it."""
+    found: dict[str, str] = {}
+    for folder in PRESETS:
+        for path in _paths.glob(f"{folder}/*.preset"):
+            found.setdefault(path.rpartition("/")[2], path)
+    lines = [line for name in sorted(found) for line in (read(found[name]) or "").splitlines()]
+    for unit in map(unit_name, names):
+        if units.definition(unit) and not units.masked_by(unit):
+            units.act(unit, _wanted(unit, lines))
+
+
+def _wanted(unit: str, lines: Sequence[str]) -> str:
+    """What the first line about a unit says; units that none is about are enabled."""
+    for words in map(str.split, lines):
+        if words[:1] in (["enable"], ["disable"]) and fnmatch.fnmatchcase(unit, words[1]):
+            return words[0]
+    return "enable"
+
+
+_RESTARTING: tuple[str, ...] = (
+    "mark-restart-system-units",
+    "system-reload-restart",
+    "system-reload",
+)
+_RESTARTING += ("system-restart",)
+
+
+@known("systemd-update-helper")
+def _update_helper(words: list[str], text: str | None) -> Told:
+    """What packages of rpm call for their units: presets for new ones."""
+    if words[:1] == ["install-system-units"]:
+        _preset(words[1:])
+    elif words[:1] == ["remove-system-units"]:
+        for unit in map(unit_name, words[1:]):
+            units.act(unit, "disable")
+            units.act(unit, "stop")
+    elif not words or not re.fullmatch(
+        r"(mark-restart-)?system-(units|reload.*|restart)", words[0]
+    ):
+        raise Unread("systemd-update-helper")
     return 0
 
 
