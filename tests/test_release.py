@@ -31,6 +31,7 @@ from runner.sources.bundle import LEFT_OUT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]
+DEV = PROJECT["optional-dependencies"]["dev"]
 SUFFIXES = {"wheel": ".whl", "sdist": ".tar.gz"}
 
 
@@ -86,6 +87,22 @@ def test_what_is_locked_is_what_runner_needs() -> None:
         assert len(locked) == text.count("==")
         for requirement in map(Requirement, needed):
             assert locked[requirement.name.lower()] in requirement.specifier
+
+
+def test_every_part_asks_for_the_same_ansible() -> None:
+    """The oldest one that the tests run, and that ansible-core's own support reaches."""
+    (extra,) = map(Requirement, PROJECT["optional-dependencies"]["fleet"])
+    (ansible,) = (each for each in map(Requirement, DEV) if each.name == "ansible-core")
+    assert str(extra) == str(ansible)
+    (least,) = (each.version for each in extra.specifier if each.operator == ">=")
+    runtime, role = (
+        yaml.safe_load((ROOT / f"ansible/{path}").read_text())
+        for path in ("meta/runtime.yml", "roles/bootstrap/meta/main.yml")
+    )
+    assert runtime["requires_ansible"] == f">={least}.0"
+    assert role["galaxy_info"]["min_ansible_version"] == least
+    pages = "\n".join((ROOT / f"docs/{name}.md").read_text() for name in ("ansible", "fleet"))
+    assert {*re.findall(r"ansible-core ([\d.]+\d) or newer", pages)} == {least}
 
 
 def test_the_licences_are_with_what_they_are_for() -> None:
