@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from command import Machine
 from starting import PATIENCE
 
@@ -69,6 +70,24 @@ def test_json_has_salts_shape(machine: Machine) -> None:
     assert answer["test_|-y_|-y_|-nop"]["comment"] == "One or more requisite failed: a.z"
     assert answer["test_|-y_|-y_|-nop"]["__state_ran__"] is False
     assert answer["test_|-x_|-x_|-succeed_with_changes"]["__run_num__"] == 0
+
+
+def test_json_names_what_failed_beside_salts_shape(machine: Machine) -> None:
+    failing = "bad:\n  test.configurable_test_state:\n    - changes: true\n    - result: false\n"
+    react = "react:\n  cmd.run:\n    - name: 'true'\n    - onchanges:\n      - test: bad\n"
+    machine.write(a=failing + react, good="x: test.nop")
+    for form, read in (("json", json.loads), ("yaml", yaml.safe_load)):
+        answer = read(machine("sls", "a", "--out", form, code=2).stdout)
+        assert list(answer) == ["local", "summary"]
+        failed, pending = answer["summary"]["failed"], answer["summary"]["pending"]
+        place = f"{machine.folder}/states/a.sls"
+        tag = "test_|-bad_|-bad_|-configurable_test_state"
+        comment = answer["local"][tag]["comment"]
+        assert failed == [{"state": tag, "place": f"{place}:2:3", "comment": comment}]
+        (one,) = pending
+        assert (one["state"], one["place"]) == ("cmd_|-react_|-true_|-run", f"{place}:6:3")
+        assert one["reactions"] == answer["local"]["cmd_|-react_|-true_|-run"]["__owed__"]
+    assert [*json.loads(machine("sls", "good", "--out", "json").stdout)] == ["local"]
 
 
 def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Machine) -> None:

@@ -51,8 +51,26 @@ def result(item: Result) -> dict[str, Any]:
 
 
 def report(run: Report) -> dict[str, Any]:
-    """All results of a run."""
+    """All results of a run, as Salt has them."""
     return {"local": {item.tag: result(item) for item in run}}
+
+
+def summarised(run: Report) -> dict[str, Any]:
+    """The same, and beside it what a person has to look at, where there is something: what failed,
+    with its place, and whose reactions are pending.
+    """
+    failed = [
+        {"state": item.tag, "place": str(item.chunk.place), "comment": item.comment}
+        for item in run
+        if item.outcome(run.dry) == "failed"
+    ]
+    pending = [
+        {"state": item.tag, "place": str(item.chunk.place), "reactions": list(item.owed)}
+        for item in run
+        if item.owed
+    ]
+    summary = {"failed": failed, "pending": pending} if failed or pending else None
+    return report(run) | ({"summary": summary} if summary else {})
 
 
 def errors(problems: Iterable[Diagnostic]) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def finish(
         if common.form.report:
             answers.print_text(common.form.report(report))
         elif common.form.listener is None and common.form.data:
-            answers.write(common, (shown or json_.report)(report))
+            usual = json_.report if common.more.get("as_salt") else json_.summarised
+            answers.write(common, (shown or usual)(report))
         return code_of(report, common.detailed_exitcodes)
 
 

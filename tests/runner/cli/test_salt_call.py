@@ -95,6 +95,11 @@ def test_forms(ask: Ask, words: list[str], shown: str) -> None:
     assert ask(*words)[:2] == (0, shown)
 
 
+def test_json_of_a_failed_run_has_what_salt_has_alone(ask: Ask) -> None:
+    code, out, _ = ask("--out", "json", "state.apply", "bad")
+    assert (code, [*json.loads(out)]) == (2, ["local"])
+
+
 def test_answers_look_as_salt_prints_them(ask: Ask) -> None:
     assert ask("test.ping")[1] == "local:\n    True\n"
     words = ("test.arg", "[1, [2], {x: ''}, []]", "a\nb")
