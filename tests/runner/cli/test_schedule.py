@@ -119,6 +119,16 @@ def test_the_service_waits_for_the_network() -> None:
     assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit
 
 
+def test_the_service_has_no_file_system_of_its_own() -> None:
+    """Whatever it closes: what a run mounts has to be seen by all."""
+    unit = scheduling.service_text(SchedulePlan(("runner",)))
+    named = {line.partition("=")[0] for line in unit.splitlines() if "=" in line}
+    assert "RestrictRealtime" in named
+    mounting = ("Protect", "Private", "ReadOnly", "ReadWrite", "Inaccessible", "Temporary", "Bind")
+    mounting += ("Root", "NoNewPrivileges", "User", "DynamicUser", "Mount")
+    assert [name for name in named if name.startswith(mounting)] == []
+
+
 def test_salts_function_lists_what_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
