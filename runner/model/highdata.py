@@ -87,7 +87,7 @@ class HighData:
         self.brought_at: dict[
             tuple[str, str], Place
         ] = {}  # (env, sls) -> the line that named it first
-        # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
+        # `sls: NAME`, `id: ID`, `MODULE: NAME` of the tree, perhaps in a run with it
         self.elsewhere: frozenset[str] = frozenset()
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
@@ -100,7 +100,7 @@ class HighData:
         """Return whether what a requisite names may only be missing because of another mistake:
         that one is told.
         """
-        if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
+        if f"{state or 'id'}: {target}" in self.elsewhere:
             return True
         return any(text is None or target in text or "{{" in text for text in self.lost)
 

@@ -15,7 +15,7 @@ from runner.language.compiler import auto_requisites, low, missing_references, o
 from runner.language.compiler.high import Request
 from runner.language.pillar.undecrypted import is_encrypted
 from runner.model.chunk import Chunk, Edge, Relations
-from runner.model.diagnostics import Diagnostic, deduplicated, refused
+from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar, suggested
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.highdata import HighData
@@ -311,7 +311,8 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
     """A reference to what is not in this run, with the SLS that has it."""
     if problem.code not in ELSEWHERE or (problem.hint is not None and not problem.candidates):
         return problem
-    holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
+    env = session.options.saltenv or "base"
+    holder = session.tree.declaring(problem.subject, env)
     if holder:
         left_out = data.excludes and any(sls == holder for _, sls in data.rendered)
         cure = "an `exclude` leaves it out" if left_out else "include it"
@@ -322,6 +323,9 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
         )
     if problem.hint is not None:
         return problem
+    near = suggested(similar(problem.subject, session.tree.declared(env), 2))
+    if near.text:
+        return problem._replace(hint=near.text, candidates=near.candidates)
     return problem._replace(
         hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state"
     )

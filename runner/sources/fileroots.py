@@ -253,12 +253,16 @@ class FileTree:
 
     def declaring(self, id_: str, saltenv: str) -> str | None:
         """The SLS in whose text an ID stands at the margin."""
+        return self.declared(saltenv).get(id_)
+
+    def declared(self, saltenv: str) -> Mapping[str, str]:
+        """The IDs that stand at the margin of an SLS, each with the first that has it."""
         if saltenv not in self._declared:
             files = self._declared[saltenv] = {}
             for name in self.sls_names(saltenv):
                 for line in re.finditer(_MARGIN, self.sls_text(name, saltenv) or ""):
                     files.setdefault(line["id"], name)
-        return self._declared[saltenv].get(id_)
+        return self._declared[saltenv]
 
     def sls_text(self, name: str, saltenv: str) -> str | None:
         """An SLS as written (or the one that was probably meant); None where there is none."""

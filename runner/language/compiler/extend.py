@@ -73,7 +73,7 @@ class Reconciler:
                 self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
             )
             matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
-            if not matching and not self._high.explained_by_earlier_error(name):
+            if not matching and not self._high.explained_by_earlier_error(name, kind):
                 message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
                 hint = (
                     f"an ID is excluded by `- id: {name}`"

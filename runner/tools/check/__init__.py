@@ -12,7 +12,7 @@ from runner.language.targeting import top
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated
 from runner.model.errors import RunnerError
-from runner.model.highdata import HighData
+from runner.model.highdata import Body, HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
 from runner.pipeline.gathering import Gathered, all_requests, gather, read_pillar, refuse, requests
@@ -37,7 +37,14 @@ OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
 
 
 class Observer:
-    """Follows a check, and so learns what a tree declares. This one does nothing."""
+    """Follows a check, and so learns what a tree declares. This one does nothing.
+
+    part: the one SLS file to check, as a check of the whole tree does, and what others declare
+    (`HighData.elsewhere`). own, elsewhere: what the SLS files of this machine declare, and all.
+    """
+
+    part: tuple[Request, frozenset[str]] | None = None
+    own = elsewhere = frozenset[str]()
 
     def begins(self, session: Session) -> None:
         """Called once, before anything of the tree is read."""
@@ -112,7 +119,9 @@ class _Checker:
         except RunnerError as error:
             self._problems += error.diagnostics
             self._pillar_is_broken = True
-        if names:
+        if self._observer.part:
+            self._of_part(*self._observer.part)
+        elif names:
             self._compile(self._gather(requests(session, names)))
         else:
             self._problems += tree_files.of_roots(session)
@@ -228,7 +237,10 @@ class _Checker:
             survey.includes,
             (key for request in assigned if request in rest for key in self._expanded(request)),
         )
-        elsewhere = frozenset(_declared(data for data, _ in (*ours, *others)))
+        self._observer.own = frozenset(_declared(data for data, _ in ours))
+        self._observer.elsewhere = elsewhere = self._observer.own.union(
+            _declared(data for data, _ in others)
+        )
         for gathered in ours:
             self._compile(gathered)
         for gathered in others:
@@ -238,6 +250,20 @@ class _Checker:
             self._problems += lint.unreached(
                 session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
             )
+
+    def _of_part(self, request: Request, elsewhere: frozenset[str]) -> None:
+        """One SLS file with what it includes, as the check of the whole tree finds it. elsewhere:
+        what others declare.
+        """
+        own, all_lines = self._top()
+        is_of = [
+            {key for line in lines for key in self._expanded(Request(line.sls, line.env))}
+            for lines in (own, all_lines)
+        ]
+        gathered = self._gather([request])
+        gathered[0].elsewhere = elsewhere
+        asked = {*self._expanded(request)}
+        self._compile(gathered, foreign=bool(asked & is_of[1]) and not asked & is_of[0])
 
     def _units(self, survey: HighData, requests: Sequence[Request]) -> list[Gathered]:
         """The parts of the tree that are compiled together: those of the requests that no other
@@ -322,18 +348,23 @@ def _perhaps(problem: Diagnostic) -> Diagnostic:
     return problem._replace(message=problem.message + more, severity="warning")
 
 
-def _declared(data: Iterable[HighData]) -> Iterable[str]:
-    """SLS files (as `sls: NAME`), IDs and names."""
+def _declared(data: Iterable[HighData]) -> Iterator[str]:
+    """SLS files, IDs and names, each as a requisite names it (`HighData.elsewhere`)."""
     for unit in data:
         yield from (f"sls: {sls}" for _, sls in unit.rendered)
         for declaration in unit.declarations.values():
-            yield declaration.id
-            for body in declaration.bodies.values():
-                for item in body.items:
-                    if item.key == "name":
-                        yield str(item.value)
-                    elif item.key == "names" and isinstance(item.value, list):
-                        yield from (
-                            str(next(iter(n), "")) if isinstance(n, dict) else str(n)
-                            for n in item.value
-                        )
+            for state, body in declaration.bodies.items():
+                for name in (declaration.id, *_names(body)):
+                    yield f"id: {name}"
+                    yield f"{state}: {name}"
+
+
+def _names(body: Body) -> Iterator[str]:
+    for item in body.items:
+        if item.key == "name":
+            yield str(item.value)
+        elif item.key == "names" and isinstance(item.value, list):
+            yield from (
+                str(next(iter(name), "")) if isinstance(name, dict) else str(name)
+                for name in item.value
+            )

@@ -47,8 +47,17 @@ def _meant(document: OpenDocument, problem: Diagnostic, line: int) -> Iterator[F
         for meant in filter(None, dict.fromkeys((name, target))):
             word = _most_like(document, problem.message, line, meant)
             if word:
-                yield Fix(f"Replace {word.value} by {meant}", word, meant, len(names) == 1)
+                # below `test:` stands `- nop`
+                _, _, function = meant.partition(f"{_function_above(problem.message, word.value)}.")
+                text = function or meant
+                yield Fix(f"Replace {word.value} by {text}", word, text, len(names) == 1)
                 break
+
+
+def _function_above(message: str, word: str) -> str:
+    """The module of a function whose name alone stands on the line; else what is in no name."""
+    module = re.search(rf"'(\w+)\.{re.escape(word)}'", message)
+    return module[1] if module else "\0"
 
 
 def _most_like(document: OpenDocument, message: str, line: int, meant: str) -> Span | None:
@@ -57,10 +66,17 @@ def _most_like(document: OpenDocument, message: str, line: int, meant: str) -> S
     words = [
         Span(start + match.start(), start + match.end(), match[0])
         for match in _TOKEN.finditer(document.line(line))
-        if match[0] in message and match[0] != meant
+        if match[0].lstrip(".") in message and match[0] != meant
     ]
-    best = max(words, key=lambda word: likeness(word.value, meant), default=None)
-    return best if best and likeness(best.value, meant) >= ALIKE else None
+
+    def alike(word: Span) -> float:
+        """Return how much; of the name of an SLS beside this one only its end is typed."""
+        typed = word.value.lstrip(".")
+        parts = meant.split(".")[-1 - typed.count(".") :] if typed != word.value else [meant]
+        return likeness(typed, ".".join(parts))
+
+    best = max(words, key=alike, default=None)
+    return best if best and alike(best) >= ALIKE else None
 
 
 def _written(document: OpenDocument, problem: Diagnostic, line: int) -> Iterator[Fix]:

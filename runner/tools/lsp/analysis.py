@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from runner.language.compiler.high import Request
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
@@ -31,7 +32,8 @@ DEEPEST = 12  # levels of pillar and grains that are offered for completion
 
 class Job(Record):
     """The work for one child. calls: what the saved tree calls in templates. grains: whether their
-    keys are asked for.
+    keys are asked for. part: the environment and the name of the only SLS file that is checked;
+    elsewhere: what others declare.
     """
 
     folder: str  # where `runner check` would be called
@@ -41,6 +43,8 @@ class Job(Record):
     unsaved: Mapping[str, str]  # path -> text
     calls: Sequence[str] = ()
     grains: bool = True
+    part: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
 
 
 class Declared(Record):
@@ -59,7 +63,8 @@ class Declared(Record):
 class Analysis(Record):
     """The answer of a child. pillar, grains: keys, each with its keys, or with None below it.
 
-    refused: what unsaved text would have started, and where; then there is nothing else.
+    refused: what unsaved text would have started, and where; then there is nothing else. own,
+    elsewhere: what the SLS files of this machine declare, and all, as a requisite names it.
     """
 
     problems: Sequence[Diagnostic] = ()
@@ -69,6 +74,8 @@ class Analysis(Record):
     calls: Sequence[str] = ()
     refused: Diagnostic | None = None
     loaded: Sequence[str] = ()  # the modules of the child
+    own: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
 
     def as_data(self) -> dict[str, Any]:
         """The same as JSON has it."""
@@ -90,6 +97,8 @@ class Analysis(Record):
             data["calls"],
             _diagnostic_of_data(refused) if refused else None,
             data["loaded"],
+            data["own"],
+            data["elsewhere"],
         )
 
 
@@ -130,6 +139,9 @@ def analyse(job: Job) -> Analysis:
         (path, text.encode("utf-8", "replace")) for path, text in unsaved.items()
     )
     observer = _TreeIndex(job.calls if unsaved else None)
+    if job.part:
+        env, name = job.part
+        observer.part = (Request(name, env), frozenset(job.elsewhere))
     try:
         problems = check(options, (), job.lenient, warnings, (), observer)
         return observer.answer(problems, job.grains)
@@ -200,7 +212,15 @@ class _TreeIndex(Observer):
         if session is not None and "run" in session.__dict__:
             pillar = _keys(session.run.pillar)
             grains = _keys(dict(session.grains)) if with_grains else {}
-        return Analysis(problems, list(self._declared), pillar, grains, list(self._calls))
+        return Analysis(
+            problems,
+            list(self._declared),
+            pillar,
+            grains,
+            list(self._calls),
+            own=list(self.own),
+            elsewhere=list(self.elsewhere),
+        )
 
 
 def _only_looks(name: str, function: Callable[..., Any]) -> bool:

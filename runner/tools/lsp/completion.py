@@ -50,7 +50,7 @@ async def completions(project: Project, document: OpenDocument, offset: int) -> 
         made: Iterable[Candidate] = in_tree.files(salt["path"], salt.start("path"))
     elif cursor.expression:
         made = in_tree.expression(cursor)
-    elif cursor.requisite and not _is_top(project, document):
+    elif cursor.requisite and not project.is_top(document):
         made = await in_tree.requisites(cursor)
     else:
         made = in_tree.yaml(cursor)
@@ -62,11 +62,6 @@ async def completions(project: Project, document: OpenDocument, offset: int) -> 
 
 def _fits(candidate: Candidate, typed: str) -> bool:
     return typed.lower() in candidate.text.lower()
-
-
-def _is_top(project: Project, document: OpenDocument) -> bool:
-    options = project.options
-    return options is not None and document.path.endswith(f"/{options.state_top}")
 
 
 class Completer:
@@ -81,7 +76,7 @@ class Completer:
     def yaml(self, cursor: Cursor) -> Iterator[Candidate]:
         """Keys and values."""
         path, start = cursor.path, cursor.start
-        if _is_top(self._project, self._document):
+        if self._project.is_top(self._document):
             if len(path) >= 2 and cursor.item:
                 yield from self._sls(start, path[0])
             return

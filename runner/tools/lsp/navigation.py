@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
 
@@ -19,6 +20,10 @@ from runner.tools.lsp.outline import (
 from runner.tools.lsp.project import Project
 
 _WORD = re.compile(r"\w+")
+_ENVIRONMENT = re.compile(r"^['\"]?([^\s'\"#:]+)['\"]?:", re.M)  # of a top file
+_ENTRY = re.compile(
+    r"(?:^\s*- +|[\[,]\s*)['\"]?(?P<sls>[^\s'\",:{}\[\]#]+)(?=['\"]?\s*(?:[,\]#]|$))"
+)
 
 
 class Spot(Record):
@@ -73,6 +78,8 @@ def id_at(outline: Outline, offset: int) -> tuple[str, Span] | None:
 
 async def definitions(project: Project, document: OpenDocument, offset: int) -> list[Spot]:
     """The places where what stands at a place is declared."""
+    if project.is_top(document):
+        return _of_top(project, document, offset)
     thing = thing_at(document.outline, offset)
     if thing is None:
         return _macros(project, document, offset)
@@ -94,6 +101,19 @@ async def definitions(project: Project, document: OpenDocument, offset: int) -> 
             return _modules(project, "states", thing.value.function)
         case "call":
             return _modules(project, "modules", thing.span.value)
+    return []
+
+
+def _of_top(project: Project, document: OpenDocument, offset: int) -> list[Spot]:
+    """The SLS files that an entry of a top file names."""
+    tree, number = project.tree_of(document.path), document.line_of(offset)
+    begin = document.starts[number]
+    for entry in _ENTRY.finditer(document.line(number)):
+        if entry.start("sls") <= offset - begin <= entry.end("sls"):
+            above = _ENVIRONMENT.findall(document.text, 0, begin + entry.start("sls"))
+            env = above[-1] if above else "base"
+            named = fnmatch.filter(tree.sls_names(env), entry["sls"].removesuffix(".sls"))
+            return [spot for name in named for spot in _files(tree.sls_path(name, env))]
     return []
 
 

@@ -184,6 +184,13 @@ class Project:
             for problem in problems
         ]
 
+    def is_in(self, problem: Diagnostic, path: str) -> bool:
+        """Return whether a mistake is in a file."""
+        source = problem.source
+        return source is not None and self.texts.is_same(
+            os.path.join(self.folder, source.file), path
+        )
+
     # -------------------------------------------------- files
 
     def tree_of(self, path: str) -> FileTree:
@@ -214,9 +221,17 @@ class Project:
 
     def sls_of(self, path: str) -> SlsName | None:
         """The name of an SLS file."""
-        tree = self.tree_of(path)
-        self.sls_files(tree)
-        return self._sls_files[tree].get(path)
+        tree, env = self.tree_of(path), self.env_of(path)
+        stem = os.path.relpath(path, tree.root_of(path) or "/").removesuffix(".sls")
+        name = stem.removesuffix("/init").replace("/", ".")
+        with suppress(RunnerError):
+            if name in tree.sls_names(env) and tree.sls_path(name, env) == path:
+                return SlsName(env, name, path)
+        return None
+
+    def is_top(self, document: OpenDocument) -> bool:
+        """Return whether a text is a top file."""
+        return self.options is not None and document.path.endswith(f"/{self.options.state_top}")
 
     def declares_states(self, document: OpenDocument) -> bool:
         """Return whether a text is an SLS file of the states."""

@@ -134,7 +134,7 @@ class Server(LanguageServer):  # type: ignore[misc]
             return
         if os.path.basename(path) == CONFIG and pause < PAUSE:
             project.load()
-        self.checks.begin(project, pause)
+        self.checks.begin(project, pause, path)
 
     def is_edited(self, project: Project) -> bool:
         """Return whether a file of a tree is open."""

@@ -365,6 +365,44 @@ def test_completion(web: Text) -> None:
     assert offered("{# |") == {}
 
 
+def test_columns_behind_letters_that_count_twice(web: Text, editor: Editor) -> None:
+    """The protocol counts UTF-16 units: a letter outside the basic plane is two."""
+    for text, typed in (
+        ("𐐀:\n  test.nop:\n    - require: [{'file': '/etc/𐐀'}, {file: /et", "/et"),
+        ("𐐀𐐀:\n  test.nop:\n    - require:\n      - file: 𐐀", "𐐀"),
+        ("x:\n  test.nop:\n    - name: {{ '𐐀𐐀' ~ salt['pillar.g", "pillar.g"),
+    ):
+        web.write(text + "\n")
+        last = text.rpartition("\n")[2]
+        end = len(last.encode("utf-16-le")) // 2
+        params = lsp.CompletionParams(
+            lsp.TextDocumentIdentifier(web.uri), lsp.Position(text.count("\n"), end)
+        )
+        items = editor.ask("textDocument/completion", params).items
+        assert items or typed == "𐐀", text
+        for place in (item.text_edit.range for item in items):
+            begin = end - len(typed.encode("utf-16-le")) // 2
+            assert (place.start.character, place.end.character) == (begin, end), text
+
+
+def test_a_top_file_leads_to_what_it_names(editor: Editor, tree: Any) -> None:
+    files = {"a.sls": "a: test.nop\n", "b/init.sls": "b: test.nop\n", "b/c.sls": "c: test.nop\n"}
+    states = tree(files)
+    top = "base:\n  'a*':\n    - a\n    - match: glob\n    - b.*\n  b: [a, 'b.c']\n"
+    text = Text(editor, states / "top.sls", top)
+    assert text.targets("definition", "    - a\n", 6) == ["a.sls:1"]
+    assert text.targets("definition", "b.*") == ["c.sls:1"]
+    assert text.targets("definition", "[a, ") == ["a.sls:1"]
+    assert text.targets("definition", "'b.c'", 2) == ["c.sls:1"]
+    for word in ("'a*'", "base", "match", "glob", "b: ["):
+        assert text.targets("definition", word) == [], word
+    text.close()
+    pillar = tree({"top.sls": "base: {'*': [data]}", "data.sls": "k: 1"}, "pillar") / "top.sls"
+    text = Text(editor, pillar)
+    assert text.targets("definition", "data") == ["data.sls:1"]
+    text.close()
+
+
 def test_hover_and_places(web: Text, editor: Editor) -> None:
     assert "## pkg.installed" in web.hover("pkg.installed")
     assert "enable" in web.hover("enable: True")
@@ -496,6 +534,64 @@ def test_code_actions_apply_hints(editor: Editor, tree: Any) -> None:
         "  file.managed:\n    - source: salt://fils.sls\n    - mode: '0644' # all\n"
         "    - makedirs: yess\n  test.nop:\n    - require: [{test: b}]\n"
     )
+    text.close()
+
+
+NEAREST = [
+    ("a:\n  test.nop:\n    - requre: [{test: web server}]\n", "Replace requre by require"),
+    ("a:\n  tset.nop: []\n", "Replace tset.nop by test.nop"),
+    ("a:\n  test:\n    - nopp\n", "Replace nopp by nop"),
+    ("a:\n  file.managed:\n    - name: /a\n    - sorce: x\n", "Replace sorce by source"),
+    ("include: [wbe]\n", "Replace wbe by web"),
+    ("include: [.wbe]\n", "Replace .wbe by web"),
+    # of an SLS that is included, and of one that is not
+    ("include: [web]\na:\n  test.nop:\n    - require: [{test: ngnix}]\n", "Replace ngnix by nginx"),
+    ("a:\n  test.nop:\n    - require: [{test: ngnix}]\n", "Replace ngnix by nginx"),
+]
+
+
+@pytest.mark.parametrize("top", ["base: {'*': [web, lone]}", "base: {'*': [web]}"])
+def test_the_nearest_name_is_offered_whether_a_top_file_reaches_it_or_not(
+    editor: Editor, tree: Any, top: str
+) -> None:
+    states = tree({"top.sls": top, "web.sls": "nginx: test.nop\n", "lone.sls": "a: test.nop\n"})
+    opened = Text(editor, states / "lone.sls")
+    assert len(opened.problems) == top.count("[web]")
+    for text, wanted in NEAREST:
+        assert opened.write(text).problems
+        assert wanted in titles(opened), text
+    opened.close()
+
+
+def titles(opened: Text) -> list[str]:
+    """The code actions of a text."""
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+    identifier = lsp.TextDocumentIdentifier(opened.uri)
+    params = lsp.CodeActionParams(identifier, whole, lsp.CodeActionContext([]))
+    return [action.title for action in opened.editor.ask("textDocument/codeAction", params)]
+
+
+def test_what_is_typed_is_checked_first(editor: Editor, tree: Any) -> None:
+    """Its own mistakes are shown before the tree is compiled, and none that the tree dispels."""
+    states = tree(
+        {
+            "top.sls": "base: {'*': [a, b]}",
+            "a.sls": "a:\n  test.nop:\n    - require: [{test: b}]\n",
+            "b.sls": "b: test.nop\n",
+            "slow.sls": "{{ salt['slow.wait']() }}\n",
+        }
+    )
+    wait = "import os, time\n\ndef wait():\n    while os.path.exists({}): time.sleep(0.01)\n"
+    held = states / "held"
+    (states / "_modules").mkdir()
+    (states / "_modules/slow.py").write_text(wait.format(repr(str(held))))
+    text = Text(editor, states / "a.sls")
+    assert text.problems == []
+    held.touch()  # from now on, a check of the whole tree does not end
+    text.write("a:\n  test.nop:\n    - require: [{test: b}, {test: c}, {tset: b}]\n    - nam: x\n")
+    found = [code for *_, code in text.problems]
+    assert found == ["unmet-requisite", "unmet-requisite", "unknown-argument"]
+    held.unlink()
     text.close()
 
 
