@@ -131,6 +131,7 @@ def attacked_index() -> str:
 def fleet_of(count: int) -> str:
     """The page over so many machines."""
     moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    due = dict.fromkeys(("reactor", "kind", "source", "time"), "cmd_|-reload_|-x_|-run")
     machines = [
         {
             "machine": f"web{number}.a-long-name-of-a-site.example.org",
@@ -144,6 +145,7 @@ def fleet_of(count: int) -> str:
             "counts": {"changed": number % 3, "unchanged": 9},
             "drifted": number % 5 == 0,
             "pending": number % 11 == 0,
+            "pending_reactions": [due] * (number % 11 == 0),
             "overdue": number % 13 == 0,
             "runner": "0.2.0",
         }
@@ -151,8 +153,5 @@ def fleet_of(count: int) -> str:
     ]
     one = {"machine": machines[0]["machine"]}
     bad = one | {"state": "cmd_|-fill_|-x_|-run", "comment": "no room", "errors": []}
-    due = dict.fromkeys(("reactor", "kind", "source", "since"), "cmd_|-reload_|-x_|-run")
-    of_tree = {"revision": "0123456789abcdef", "dirty": True, "machines": count, "failed": 2}
     drift = one | {"last_drift": moment, "runs": 1, "states": 2}
-    rows = (machines, [bad] * 300, [drift], [one | due], [of_tree])
-    return fleet.html(fleet.Fleet(*rows, "now"))
+    return fleet.html(fleet.Fleet(machines, [bad] * 300, [drift], "now"))

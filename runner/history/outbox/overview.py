@@ -29,10 +29,6 @@ _FAILED = """
     ORDER BY machine, state
 """
 _DRIFTING = "SELECT machine, last_drift, runs, states FROM runner_drifting ORDER BY machine"
-_PENDING = "SELECT machine, reactor, kind, source, since FROM runner_pending ORDER BY machine"
-_REVISIONS = """
-    SELECT revision, dirty, machines, failed, newest FROM runner_revisions ORDER BY newest DESC
-"""
 _RUNS = """
     SELECT run, started, duration AS took, command, test, outcome, revision, dirty, counts, drifted
     FROM runner_reports WHERE machine = %s ORDER BY started DESC LIMIT %s
@@ -46,13 +42,11 @@ class Overview(Record):
     machines: Sequence[Row]
     failed: Sequence[Row]
     drifting: Sequence[Row]
-    pending: Sequence[Row]
-    revisions: Sequence[Row]
 
 
 def overview(connection: Connection) -> Overview:
     """Read it. Raises psycopg.Error."""
-    queries = (_MACHINES, _FAILED, _DRIFTING, _PENDING, _REVISIONS)
+    queries = (_MACHINES, _FAILED, _DRIFTING)
     return Overview(*(_rows(connection, query) for query in queries))
 
 

@@ -41,8 +41,6 @@ class Fleet(Record):
     machines: Sequence[Row]
     failed: Sequence[Row]
     drifting: Sequence[Row]
-    pending: Sequence[Row]
-    revisions: Sequence[Row]
     written: str
 
 
@@ -65,24 +63,13 @@ def html(fleet: Fleet) -> str:
         mark="",
         facts={},
     )
-    versions = Counter(_text(one["runner"]) or "unknown" for one in machines)
-    commits = [
-        f"<code>{escape(cut(revision(one) or 'no commit'))}</code>: "
-        f"{counted(one['machines'], 'machine')}"
-        + (f", <b>{one['failed']} failed</b>" if one["failed"] else "")
-        for one in fleet.revisions
-    ]
-    releases = [
-        f"runner {escape(cut(version))}: {counted(number, 'machine')}"
-        for version, number in versions.most_common()
-    ]
     sections = [
         Section("failed", "Failed", notes(map(_failure, fleet.failed), MOST)),
         Section("overdue", "Overdue", notes(_overdue(machines), MOST), "Nothing came for long."),
         Section("drift", "Drift", notes(map(_drift, fleet.drifting), MOST)),
-        Section("pending", "Pending reactions", notes(map(_pending, fleet.pending), MOST)),
+        Section("pending", "Pending reactions", notes(_pending(machines), MOST)),
         Section("states", "Machines", listed([*map(_machine, machines)], "machine", HINT)),
-        Section("versions", "Versions", notes(commits, MOST) + notes(releases, MOST)),
+        Section("versions", "Versions", notes(_versions(machines), MOST)),
     ]
     return whole(heading, sections, fleet.written)
 
@@ -112,12 +99,25 @@ def _drift(row: Row) -> str:
     return f"{_link(row['machine'])} {how}, last at {_when(row['last_drift'])}"
 
 
-def _pending(row: Row) -> str:
-    reactor, kind, source, since = (
-        escape(cut(_text(row[key]))) for key in ("reactor", "kind", "source", "since")
-    )
-    what = f"<b>{named(reactor)}</b> ({kind}) of {named(source)}, since {since}"
-    return f"{_link(row['machine'])} {what}"
+def _pending(machines: Iterable[Row]) -> Iterator[str]:
+    for row in machines:
+        for one in _reactions(row):
+            reactor, kind, source, since = (
+                escape(cut(one[key])) for key in ("reactor", "kind", "source", "time")
+            )
+            what = f"<b>{named(reactor)}</b> ({kind}) of {named(source)}, since {since}"
+            yield f"{_link(row['machine'])} {what}"
+
+
+def _versions(machines: Sequence[Row]) -> Iterator[str]:
+    """The commits of the tree, then the versions of runner, those of most machines first."""
+    failed = Counter(revision(one) for one in machines if one["failed"])
+    for commit, number in Counter(map(revision, machines)).most_common():
+        bad = f", <b>{failed[commit]} failed</b>" if failed[commit] else ""
+        shown = escape(cut(commit or "no commit"))
+        yield f"<code>{shown}</code>: {counted(number, 'machine')}{bad}"
+    for version, number in Counter(_text(one["runner"]) for one in machines).most_common():
+        yield f"runner {escape(cut(version or 'unknown'))}: {counted(number, 'machine')}"
 
 
 def _machine(row: Row) -> Line:
@@ -158,7 +158,7 @@ def machine_html(
         results=_results(states),
         requisites={},
         left_by=lambda tag: None,
-        pending=[_reaction(one) for one in row["pending_reactions"] if isinstance(one, dict)],
+        pending=_reactions(row),
         written=written,
     )
     sections = parts(page)
@@ -240,9 +240,11 @@ def _outcome(result: object, ran: bool, state: Row) -> str:
     return "changed" if state["changes"] else "unchanged"
 
 
-def _reaction(reaction: Row) -> dict[str, str]:
+def _reactions(row: Row) -> list[dict[str, str]]:
+    """The pending reactions of a machine."""
     keys = ("reactor", "kind", "source", "time", "place")
-    return {key: _text(reaction.get(key)) for key in keys}
+    listed = (one for one in row["pending_reactions"] if isinstance(one, dict))
+    return [{key: _text(one.get(key)) for key in keys} for one in listed]
 
 
 def _function_and_id(tag: str) -> tuple[str, str]:
