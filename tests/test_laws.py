@@ -9,12 +9,13 @@ what writes a file has `validate`, and what that refuses changes nothing.
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import random
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -35,7 +36,8 @@ from modules.file._contents.write import Owner
 from modules.file._paths.place import place
 from runner.api import CommandFailed, Plan, StateFailed, running
 from runner.api.planning import changes_planned
-from runner.language.arguments.schema import schema_of
+from runner.engine.step import Call
+from runner.language.arguments.schema import Parameter, schema_of
 
 ALL = all_scenarios()
 HERE = [scenario for scenario in ALL if not scenario.machine]
@@ -333,6 +335,24 @@ def test_every_argument_is_tried() -> None:
         wanted = schema_of(function).names - {"name"} - by_decorators
         untried += [f"{name}: {each}" for each in sorted(wanted - tried.get(function, set()))]
     assert not untried
+
+
+def test_the_check_of_a_dry_run_takes_what_its_functions_take() -> None:
+    wrong = []
+    for name in functions():
+        found = REGISTRY.state(name)
+        check = found.hook("dry_run_check")
+        given = Call(found, dict.fromkeys(each.name for each in _parameters(found.function)))
+        try:
+            if check:
+                inspect.signature(check).bind(None, **given.own_arguments)
+        except TypeError as problem:
+            wrong.append(f"{name}: {problem}")
+    assert not wrong
+
+
+def _parameters(function: Callable[..., Any]) -> Collection[Parameter]:
+    return schema_of(function).parameters.values()
 
 
 def test_scenarios_are_of_real_functions() -> None:

@@ -413,7 +413,7 @@ class Invoker:
         """The reason why a plan would fail, as far as a dry run knows."""
         check = call.function.hook("dry_run_check") if invocation.mode is Mode.DRY else None
         facts = self._facts(invocation)
-        return facts.hindered(partial(check, **call.arguments), plan) if check else None
+        return facts.hindered(partial(check, **call.own_arguments), plan) if check else None
 
     def _bringer(self, invocation: Invocation, outcome: object) -> str:
         """The pending state that may bring what is not there, so that there is nothing to do; empty

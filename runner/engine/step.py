@@ -30,6 +30,14 @@ class Call(Record):
     arguments: Mapping[str, Value]
     checks_itself: bool = False  # the function has a check_cmd of its own
 
+    @property
+    def own_arguments(self) -> Mapping[str, Value]:
+        """The arguments for the hooks of its module: without those that a decorator takes."""
+        added = self.function.function.__dict__.get("adds", {}).keys() & self.arguments.keys()
+        if not added:
+            return self.arguments
+        return {key: value for key, value in self.arguments.items() if key not in added}
+
 
 class Step(Record):
     """One chunk of a run, with all that is known of it before the first state runs."""

@@ -17,7 +17,7 @@ def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
     """The states that a step comes after or before. kind: autorequire, autobefore, ..."""
     if step.call is None:
         return ()
-    return pairs(step.call.function.hook(kind), kind, step.chunk, step.call.arguments)
+    return pairs(step.call.function.hook(kind), kind, step.chunk, step.call.own_arguments)
 
 
 def automatic_links(steps: Sequence[Step]) -> tuple[Link, ...]:
@@ -32,7 +32,7 @@ def automatic_links(steps: Sequence[Step]) -> tuple[Link, ...]:
 def called_functions(step: Step) -> Iterable[str]:
     """The execution functions that a step calls by the names that it was given."""
     hook = step.call.function.hook("calls") if step.call else None
-    return hook(**step.call.arguments) if hook and step.call else ()
+    return hook(**step.call.own_arguments) if hook and step.call else ()
 
 
 def refusals(steps: Iterable[Step]) -> list[Diagnostic]:
@@ -43,7 +43,7 @@ def refusals(steps: Iterable[Step]) -> list[Diagnostic]:
         if not (hook and step.call):
             continue
         try:
-            answer_of(hook, "pre_run_check", step.chunk, step.call.arguments)
+            answer_of(hook, "pre_run_check", step.chunk, step.call.own_arguments)
         except StateFailed as failure:
             source = step.chunk.place.source
             problems.append(Diagnostic(failure.message, source, None, "pre-run-check"))

@@ -18,6 +18,7 @@ from laws import Scenario
 from runner.api import Plan, RunnerError, StateFailed, running
 from runner.engine.loader.registry import Registry
 from runner.engine.partial_changes import apology
+from runner.engine.step import Call
 from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
 
@@ -56,7 +57,7 @@ def dry(scenario: Scenario, tmp: Path | None, current: Current) -> Answer:
         return "done", plan.comment
     if check := found.hook("dry_run_check"):
         with running(current(True)):
-            check(plan, **bound(scenario, tmp))
+            check(plan, **Call(found, bound(scenario, tmp)).own_arguments)
     foresee(found.function, **bound(scenario, tmp), current=current(True))
     return "plans", plan.comment
 

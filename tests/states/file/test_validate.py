@@ -124,3 +124,9 @@ def test_contents_that_differ_each_time_are_asked_about_when_they_are_written(
     result = machine.results("sls", "all", code=2)[f"{machine.folder}/f"]
     assert (result["result"], (machine.folder / "f").read_text()) == (False, "before\n")
     assert len((machine.folder / "calls").read_text().split()) == 1, "right was accepted before"
+
+
+def test_a_module_with_a_check_of_its_own_needs_not_know_of_it(machine: Machine) -> None:
+    alias = ("alias.present", "zoe", "target=root", "validate=/bin/true")
+    result = machine.results("single", *alias, "--test")["zoe"]
+    assert "mistake of runner" not in result["comment"]
