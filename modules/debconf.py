@@ -10,6 +10,8 @@ from modules._planned.machine import planned_machine
 from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
+# debconf-set-selections passes over the lines of others
+KINDS = tuple("string boolean select multiselect password note text title seen".split())
 DATABASES = ("/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 
 

@@ -74,7 +74,8 @@ def _refuse_value(name: str, value: str) -> None:
         why = f'sysctl -w failed: sysctl: permission denied on key "{name}"'
         raise StateFailed(why, missing=("right", name) if os.geteuid() else ("mount", "/proc/sys"))
     numbers = all(re.fullmatch(r"-?\d+", word) for word in get(name).split() or [""])
-    words = [word for word in value.split() if not re.search(r"\d|^[a-fA-F,]+$", word)]
+    digits = r"\d|^[a-fA-F,]+$" if re.search("mask|bitmap", name) else r"\d"
+    words = [word for word in value.split() if not re.search(digits, word)]
     if numbers and words and name not in TEXTS:
         raise StateFailed(
             f'sysctl -w failed: sysctl: setting key "{name}": {os.strerror(errno.EINVAL)}'

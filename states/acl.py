@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from modules import acl, file
@@ -211,6 +211,11 @@ def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
     ]
     if not having:
         return "Permissions are in the desired state"
+    if "" in having and _is_needed(kind, lists):
+        raise StateFailed(
+            "What the owner, the group and others may, and the mask of those who are named, cannot"
+            " go: say in acl_name whose rights are to go, or change them with acl.present"
+        )
     yield Plan(
         {"old": {"acl_name": ", ".join(having), "acl_type": acl_type}}, "Removing permissions"
     )
@@ -218,6 +223,16 @@ def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
         for account in having:
             acl.delfacl(kind, account, name, recursive=recurse)
     return "Removing permissions"
+
+
+def _is_needed(kind: str, lists: Mapping[str, list[acl.AclEntry]]) -> bool:
+    """Return whether no list can be without what it says of nobody by name."""
+    prefix, _, subject = kind.rpartition(":")
+    return subject != "mask" or any(
+        entry.name and entry.kind.rpartition(":")[0] == prefix
+        for entries in lists.values()
+        for entry in entries
+    )
 
 
 def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.AclEntry]]:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from modules import aliases, file
-from runner.api import Munge, NonEmptyLine, Plan, Planned
+from runner.api import NotEmpty, Plan, Planned, Trimmed
 from runner.api.claims import edits
 
 owns = edits("", "/etc/aliases")
 
 OPPOSITE = {"present": "absent"}
-Alias = Annotated[NonEmptyLine, Munge(str.strip)]
+Alias = Annotated[Trimmed, NotEmpty()]
 
 
 def dry_run_check(plan: Plan, name: str, target: str = "") -> None:

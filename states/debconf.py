@@ -9,12 +9,14 @@ from modules import debconf
 from runner.api import (
     ONE_LINE,
     Check,
+    Column,
     Done,
     Line,
     Name,
     Plan,
     Planned,
     StateFailed,
+    column_problem,
     here,
     line_problem,
     without_end,
@@ -29,16 +31,26 @@ dry_run_check = writing("/var/cache/debconf")
 def _problem(data: dict[str, Any]) -> str | None:
     """Name what one line of debconf-set-selections cannot hold."""
     for question, answer in data.items():
+        if problem := column_problem(question):
+            return f"{question}: {problem}"
+        if isinstance(answer, dict) and (problem := _unknown(str(answer.get("type", "string")))):
+            return f"{question}: {problem}"
         for text in (question, *(answer.values() if isinstance(answer, dict) else ())):
             if problem := line_problem(without_end(_text(text))):
                 return f"{question}: {problem}"
     return None
 
 
+def _unknown(kind: str) -> str | None:
+    if kind in debconf.KINDS:
+        return None
+    return f"there is no type {kind!r} of an answer; there are {', '.join(debconf.KINDS)}"
+
+
 Data = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
 
 
-def set_(name: Name, data: Data | None = None) -> Planned:
+def set_(name: Column, data: Data | None = None) -> Planned:
     """Make sure that questions of a package are answered.
 
     name: The package.
@@ -63,7 +75,7 @@ def set_(name: Name, data: Data | None = None) -> Planned:
         secret = kind == "password"
         if secret:
             here.secret(value)
-        if known == value or (secret and known is not None):
+        if (known is not None and known.strip() == value.strip()) or (secret and known is not None):
             comments.append(f"Unchanged answers: {question}")
             continue
         changes[question] = "(password hidden)" if secret else value
@@ -104,6 +116,9 @@ def set_file(
     data = source_data(located, Template(template, variables), {"name": name}, Encoding())
     lines = [line.split(None, 3) for line in data.decode("utf-8", "replace").splitlines()]
     wanted = [(*line, "")[:4] for line in lines if len(line) >= 3 and not line[0].startswith("#")]
+    for owner, question, kind, _ in wanted:
+        if problem := _unknown(kind):
+            raise StateFailed(f"{source}: {owner} {question}: {problem}")
     todo = [selection for selection in wanted if not _answered(*selection)]
     if not todo:
         return "All specified answers are already set"
@@ -122,7 +137,7 @@ def _answered(owner: str, question: str, kind: str, value: str) -> bool:
     if kind == "password":
         here.secret(value)
         return known is not None
-    return known == value
+    return known is not None and known.strip() == value.strip()
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file, hosts
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, here
+from runner.api import Column, Done, Name, OneOrMany, Plan, Planned, Trimmed, here
 from runner.api.claims import edits
 from runner.api.opposite import Opposite
 
@@ -21,7 +21,9 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 
 
 @file.validated
-def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = False) -> Planned:
+def present(
+    name: Column, ip: OneOrMany[Column], comment: Trimmed = "", clean: bool = False
+) -> Planned:
     """Make sure that addresses have a name.
 
     name: The host name.
@@ -100,7 +102,7 @@ def _warn(name: str, addresses: list[str]) -> None:
 
 
 @file.validated
-def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
+def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
     """Make sure that addresses do not have a name.
 
     name: The host name.
@@ -134,7 +136,7 @@ def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
 
 
 @file.validated
-def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
+def only(name: Column, hostnames: OneOrMany[Name]) -> Planned:
     """Make sure that an address has these names and no others.
 
     name: The address.
@@ -146,10 +148,11 @@ def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
 
     Behaviour: Salt 3008's host.only.
     """
-    new = " ".join(hostname.strip() for hostname in hostnames)
+    names = " ".join(hostnames).split()
+    new = " ".join(names)
     old = " ".join(hosts.get_alias(name))
     if old == new:
         return f'IP address {name} already set to "{new}"'
     yield Plan({name: {"old": old, "new": new}}, f'Would change {name} from "{old}" to "{new}"')
-    hosts.write(hosts.with_names(hosts.lines(), name, tuple(new.split())))
+    hosts.write(hosts.with_names(hosts.lines(), name, tuple(names)))
     return Done(f'successfully changed {name} from "{old}" to "{new}"')

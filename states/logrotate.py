@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from modules import file, logrotate
-from runner.api import AbsolutePath, Line, Munge, Plan, Planned, WordsLine
+from runner.api import AbsolutePath, Line, Plan, Planned, Trimmed, WordsLine
 from runner.api.claims import edits
 
 owns = edits("conf_file", logrotate.CONFIGURATION)
@@ -15,7 +15,7 @@ owns = edits("conf_file", logrotate.CONFIGURATION)
 @file.validated
 def set_(
     name: Line,
-    key: Annotated[Line, Munge(str.strip)],
+    key: Trimmed,
     value: bool | int | WordsLine,
     setting: bool | int | WordsLine | None = None,
     conf_file: AbsolutePath = logrotate.CONFIGURATION,

@@ -383,7 +383,10 @@ def fstab_present(
 
 @file.validated
 def fstab_absent(
-    name: Line, fs_file: Line, mount_by: Line | None = None, config: AbsolutePath = mount.FSTAB
+    name: NonEmptyLine,
+    fs_file: NonEmptyLine,
+    mount_by: Line | None = None,
+    config: AbsolutePath = mount.FSTAB,
 ) -> Planned:
     """Make sure that fstab does not have a line.
 

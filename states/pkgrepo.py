@@ -12,6 +12,7 @@ from runner.api import (
     ONE_LINE,
     AbsolutePath,
     Check,
+    Column,
     Done,
     Fact,
     Line,
@@ -19,13 +20,18 @@ from runner.api import (
     Named,
     NonEmptyLine,
     OneOrMany,
+    Pattern,
     Plan,
     Planned,
+    Trimmed,
     line_problem,
 )
 from states._tools import explained
 
-Words = OneOrMany[Line]
+Words = OneOrMany[Trimmed]
+Architectures = OneOrMany[
+    Annotated[Line, Pattern(r"[\w\s,-]*", "architectures such as `amd64` or `amd64,i386`")]
+]
 # what repositories have in the files of dnf and zypper, beside the arguments
 OPTIONS = frozenset(
     """
@@ -69,9 +75,9 @@ def managed(
     keyid: OneOrMany[Line | int] | None = None,
     keyserver: Line | None = None,
     signedby: Annotated[AbsolutePath, Check(line_problem, ONE_LINE)] | None = None,
-    dist: Name | None = None,
+    dist: Column | None = None,
     comps: Words | None = None,
-    architectures: Words | None = None,
+    architectures: Architectures | None = None,
     disabled: bool | None = None,
     enabled: bool | None = None,
     comments: Words | None = None,
@@ -217,7 +223,7 @@ def absent(
     keyid: OneOrMany[Line | int] | None = None,
     keyid_ppa: bool = False,
     file_: AbsolutePath | None = None,
-    dist: Name | None = None,
+    dist: Column | None = None,
     comps: Words | None = None,
     refresh: bool | None = None,
     aptkey: bool = True,

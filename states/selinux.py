@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file, selinux
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Column, Line, Name, Plan, Planned, StateFailed
 from states._rights import only_root
 
 dry_run_check = only_root("semanage")
@@ -192,10 +192,10 @@ def module_remove(name: Name) -> Planned:
 
 def port_policy_present(
     name: Name,
-    sel_type: Name,
+    sel_type: Column,
     protocol: Protocol | None = None,
     port: int | Name | None = None,
-    sel_range: Name | None = None,
+    sel_range: Column | None = None,
 ) -> Planned:
     """Make sure that a port has a type in the policy.
 
@@ -226,7 +226,7 @@ def port_policy_present(
 
 def port_policy_absent(
     name: Name,
-    sel_type: Name | None = None,
+    sel_type: Column | None = None,
     protocol: Protocol | None = None,
     port: int | Name | None = None,
 ) -> Planned:

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import keys
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed
 from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
@@ -30,7 +30,7 @@ def present(
     enc: Line = "ssh-rsa",
     comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[Line] | None = None,
+    options: OneOrMany[Trimmed] | None = None,
     config: Line = CONFIG,
     fingerprint_hash_type: Line | None = None,
 ) -> Planned:
@@ -85,7 +85,7 @@ def absent(
     enc: Line = "ssh-rsa",
     comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[Line] | None = None,
+    options: OneOrMany[Trimmed] | None = None,
     config: Line = CONFIG,
     fingerprint_hash_type: Line | None = None,
 ) -> Planned:
@@ -130,7 +130,7 @@ def manage(
     enc: Line = "ssh-rsa",
     comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[Line] | None = None,
+    options: OneOrMany[Trimmed] | None = None,
     config: Line = CONFIG,
     fingerprint_hash_type: Line | None = None,
 ) -> Planned:

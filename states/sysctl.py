@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import file, sysctl
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Name, NonEmptyLine, Plan, Planned, StateFailed
 from runner.api.claims import VALUE, Claim, edits
 from states._tools import explained
 
@@ -30,7 +30,7 @@ def dry_run_check(
 @file.validated
 def present(
     name: Name,
-    value: Line | int | float | bool,
+    value: NonEmptyLine | int | float | bool,
     config: AbsolutePath | None = None,
     persist: bool = True,
 ) -> Planned:

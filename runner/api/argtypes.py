@@ -268,6 +268,13 @@ def word_problem(value: Any) -> str | None:
     return "there is a NUL character in it, which no program can be given" if nul else None
 
 
+def column_problem(value: str) -> str | None:
+    """The reason why a text is no column of a line whose columns have blanks between them."""
+    if len(value.split()) < 2:
+        return None
+    return "expected one word, and there is a blank in it, which would begin the next column"
+
+
 def words_problem(value: str) -> str | None:
     """The reason why a text cannot be split into words, as a shell does it."""
     import shlex
@@ -292,11 +299,15 @@ PLAIN_NAME = "a name goes to programs, which would take it for an option, or for
 # no line end or control character in it
 Line = Annotated[str, Check(line_problem, ONE_LINE), Munge(without_end)]
 NonEmptyLine = Annotated[Line, NotEmpty()]
+# blanks at the ends mean nothing, and are not read back
+Trimmed = Annotated[Line, Munge(str.strip)]
 # whose words are read one by one, whatever space lies between them
 WordsLine = Annotated[Line, Munge(lambda text: " ".join(text.split()))]
 # a Line that is never taken for an option
 NameOrEmpty = Annotated[str, Check(name_problem, PLAIN_NAME), Munge(without_end)]
 Name = Annotated[NameOrEmpty, NotEmpty()]
+# a word of a line in a file, between blanks
+Column = Annotated[Name, Check(column_problem, "blanks at its ends do not count"), Munge(str.strip)]
 # between a name and its value; spaces may be one
 Separator = Annotated[
     Line, Check(lambda text: None if text else "expected a separator, and this text is empty")

@@ -180,6 +180,9 @@ SCENARIOS = [
         fails="say bare: False",
     ),
     machine("debconf.set_file", ANSWERS, name="x", source="/srv/answers", **SELECTIONS),
+    machine(
+        "debconf.set_file", ANSWERS, name="x", source="/srv/answers", fails="no type 'w' of an"
+    ),
     machine("debconf.set_file", name="x", source="/srv/nothing", fails="does not exist"),
     machine(
         "pkg.removed", OLD, name="greeting:all", normalize=True, version="1.0", ignore_epoch=True

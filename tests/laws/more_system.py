@@ -85,6 +85,7 @@ SCENARIOS = [
         refresh=False,
     ),
     on("debconf.set", name="tzdata", data={"tzdata/Areas": {"type": "select", "value": "Asia"}}),
+    on("debconf.set", name=" tzdata ", data={"tzdata/x": {"type": "string", "value": " a  b "}}),
     on("debconf.set", plans=False, name="tzdata"),
     on(
         "debconf.set",

@@ -38,6 +38,8 @@ def repo(
 SCENARIOS = [
     repo("managed", file=LIST, humanname="Example", comments=["one", "two"]),
     repo("managed", THERE, plans=False),
+    repo("managed", file=LIST, dist=" stable ", comps=["main "], comments=[" a  b "]),
+    repo("managed", comps=["main#x"], fails="apt would read"),
     repo("managed", THERE, name=ENTRY + " contrib", disabled=True),
     repo(
         "managed", THERE, plans=False, file="/etc/apt/sources.list.d/other.list", consolidate=False

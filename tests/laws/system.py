@@ -42,10 +42,13 @@ SCENARIOS = [
         ip="10.0.0.5",
     ),
     on("host.absent", "echo 10.0.0.5 x db.example >> /etc/hosts", name="db.example", ip="10.0.0.5"),
+    on("host.present", name=" db.example ", ip=" 10.0.0.5 ", comment=" a  b "),
+    on("host.only", name=" 10.0.0.5 ", hostnames=["a  b", " c "]),
     on("host.absent", plans=False, name="db.example", ip="10.0.0.5"),
     on("host.only", "echo 10.0.0.5 x >> /etc/hosts", name="10.0.0.5", hostnames=["one", "two"]),
     on("ssh_auth.present", USER, name=RSA, user="zoe"),
     on("ssh_auth.present", HAS, plans=False, name=RSA, user="zoe"),
+    on("ssh_auth.present", HAS, name=RSA, user="zoe", options=[" no-pty", "no-X11-forwarding "]),
     on(
         "ssh_auth.present",
         HAS,

@@ -10,6 +10,11 @@ import pytest
 from command import Machine
 
 FSTAB = {"name": "/dev/vdx", "fs_file": "/mnt", "fs_vfstype": "xfs"}
+VALUE = {"name": "vm.swappiness", "value": 20}
+HOST = {"name": "db.example", "ip": "10.0.0.5"}
+PORT = {"name": "tcp/9080", "sel_type": "http_port_t"}
+REPO = {"name": "deb [trusted=yes] file:/srv stable main"}
+ANSWERS = {"name": "tzdata", "data": {"tzdata/Areas": {"type": "select", "value": "Asia"}}}
 KNOWN = {"name": "h", "key": "QQ==", "enc": "rsa"}
 
 
@@ -20,13 +25,24 @@ KNOWN = {"name": "h", "key": "QQ==", "enc": "rsa"}
         ("mount.fstab_present", FSTAB, "fs_file", "", "fs_file: expected"),
         ("mount.fstab_present", FSTAB, "fs_vfstype", "", "expected a type without spaces"),
         ("mount.fstab_present", FSTAB, "fs_vfstype", "x 0", "expected a type without spaces"),
+        ("sysctl.present", VALUE, "value", "", "expected a value that is not empty"),
+        ("sysctl.present", VALUE, "value", "  ", "expected a value that is not empty"),
+        ("host.present", HOST, "name", "db db.example", "there is a blank in it"),
+        ("host.present", HOST, "ip", ["10.0.0.5 10.0.0.6"], "there is a blank in it"),
+        ("host.absent", HOST, "name", "db\tdb.example", "there is a blank in it"),
+        ("selinux.port_policy_present", PORT, "sel_type", "a b", "there is a blank in it"),
+        ("pkgrepo.managed", REPO, "dist", "a b", "there is a blank in it"),
+        ("pkgrepo.managed", REPO, "architectures", "[amd64]", "expected architectures such as"),
+        ("debconf.set", ANSWERS, "name", "tz data", "there is a blank in it"),
+        ("debconf.set", ANSWERS, "data", {"a b": {}}, "a b: expected one word"),
+        ("debconf.set", ANSWERS, "data", {"a": {"type": "word"}}, "no type 'word' of an answer"),
         ("ssh_known_hosts.present", KNOWN, "key", "a", "expected a key in base64"),
         ("ssh_known_hosts.present", KNOWN, "enc", "../rsa", "expected text like"),
         ("ssh_known_hosts.present", KNOWN, "fingerprint_hash_type", "none", "one of 'sha256'"),
     ],
 )
 def test_it_is_a_compile_error(
-    machine: Machine, function: str, usual: dict[str, Any], argument: str, odd: str, told: str
+    machine: Machine, function: str, usual: dict[str, Any], argument: str, odd: Any, told: str
 ) -> None:
     def sls(**arguments: Any) -> str:
         body = [{key: value} for key, value in arguments.items()]

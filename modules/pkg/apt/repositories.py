@@ -152,6 +152,9 @@ def _source(entry: str, settings: RepositorySettings) -> AptSource:
     )
     if not source.dist:
         raise StateFailed(failure(entry, "it names no distribution; say it, or give `dist`"))
+    if apt_sources.parsed(source.line) != source:
+        why = f"apt would read `{source.line}` as another entry: a blank, `]` or `#` ends its parts"
+        raise StateFailed(failure(entry, why))
     return source
 
 
