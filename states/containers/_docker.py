@@ -46,6 +46,12 @@ def refuse_without_driver(kind: str, name: str | None) -> None:
         raise StateFailed(problem, missing=("docker_plugin", name))
 
 
+def refuse_without_runtime(name: str | None) -> None:
+    """Raise StateFailed for a runtime that the engine does not have, as far as it can be known."""
+    if name and (problem := docker.lacking_runtime(name)):
+        raise StateFailed(problem, missing=[*ENGINE, ("file", "/etc/docker/daemon.json")])
+
+
 def pull_failure(image: str, problem: str) -> str:
     """The message of a pull that fails: the cause and the cure."""
     return (
@@ -104,6 +110,12 @@ class WantedContainer(Record):
         if self.image_there is None:
             refuse_without_image(self.image)
 
+    def look_at_engine(self) -> None:
+        """Raise StateFailed where the engine has no such driver of logs, or no such runtime."""
+        wanted = self.declared.body(self.image)["HostConfig"]
+        refuse_without_driver("Log", (wanted.get("LogConfig") or {}).get("Type"))
+        refuse_without_runtime(wanted.get("Runtime"))
+
     # -------------------------------------------------- differences
 
     def differences(self) -> Json:
@@ -148,6 +160,8 @@ class WantedContainer(Record):
             raise StateFailed(f"Container '{self.name}' is paused, cannot start")
         if not (replacing or starting or networks):
             return f"Container '{self.name}' is already configured as specified"
+        if making or replacing:
+            self.look_at_engine()
         changes = self._changes(different, networks, replacing, starting)
         comments = _comments(self.name, making, replacing, bool(networks), starting)
         yield Plan(

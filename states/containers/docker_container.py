@@ -224,6 +224,7 @@ def run(
         del declared.values["auto_remove"]
     wanted = WantedContainer.of(name, image, declared, networks)
     wanted.look_at_image()
+    wanted.look_at_engine()
     if wanted.container is not None and not replace:
         raise StateFailed(
             f"Encountered error running container: Container '{name}' already exists. Run with"

@@ -224,6 +224,12 @@ SCENARIOS = [
         driver="other",
         fails="and force is False",
     ),
+    on("container.running", image="box:1", log_driver="nosuch", fails="no log driver nosuch; it"),
+    on("container.running", image="box:1", log_driver="none", runtime="runc"),
+    on(
+        "container.running", image="box:1", runtime="nosuch", fails="no runtime nosuch; it has runc"
+    ),
+    on("container.run", image="box:1", runtime="nosuch", fails="no runtime nosuch; it has runc"),
     on("volume.present", name="data", driver="nosuch", fails="no volume driver nosuch; it has"),
     on("network.present", driver="nosuch", fails="no network driver nosuch; it has bridge"),
     on("volume.absent", lambda e: e.create_volume({"Name": "data"}), name="data", driver="local"),

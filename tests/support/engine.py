@@ -110,7 +110,12 @@ IMAGE_CONFIG: Json = {
     "WorkingDir": "",
     "User": "",
 }
-PLUGINS = {"Volume": ["local", "other"], "Network": ["bridge", "host", "macvlan", "null"]}
+PLUGINS = {
+    "Volume": ["local", "other"],
+    "Network": ["bridge", "host", "macvlan", "null"],
+    "Log": ["json-file", "journald", "local", "syslog"],
+}
+INFO = {"Driver": "overlay2", "Plugins": PLUGINS, "Runtimes": {"runc": {}}}
 EMPTY_NETWORK: Json = {
     "Scope": "local",
     "Driver": "bridge",
@@ -386,7 +391,7 @@ Route = Callable[..., Any]
 _C, _N, _V, _I = r"/containers/([^/]+)", r"/networks/([^/]+)", r"/volumes/([^/]+)", r"/images/(.+)"
 ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/version", lambda e, query, body: VERSION),
-    ("GET", "/info", lambda e, query, body: {"Driver": "overlay2", "Plugins": PLUGINS}),
+    ("GET", "/info", lambda e, query, body: INFO),
     ("GET", "/containers/json", lambda e, query, body: e.listed(query)),
     ("POST", "/containers/create", lambda e, query, body: e.create(query, body)),
     ("GET", f"{_C}/json", lambda e, n, query, body: e.inspect(n)),

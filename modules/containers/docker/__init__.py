@@ -31,7 +31,13 @@ from modules.containers.docker._containers import (
     version,
 )
 from modules.containers.docker._containers import look as find_container
-from modules.containers.docker._engine import PACKAGES, SERVICES, engine, lacking_driver
+from modules.containers.docker._engine import (
+    PACKAGES,
+    SERVICES,
+    engine,
+    lacking_driver,
+    lacking_runtime,
+)
 from modules.containers.docker._images import (
     archive,
     build,

@@ -124,6 +124,11 @@ def package() -> Any:
     return docker
 
 
+# drivers that engines have and do not name
+OWN = {
+    "docker": [("Log", "none")],
+    "podman": [("Volume", "image"), ("Log", "json-file"), ("Log", "none")],
+}
 PLUGINS = ("/run/docker/plugins", "/etc/docker/plugins", "/usr/lib/docker/plugins")
 
 
@@ -131,7 +136,7 @@ PLUGINS = ("/run/docker/plugins", "/etc/docker/plugins", "/usr/lib/docker/plugin
 def lacking_driver(kind: str, name: str) -> str | None:
     """The reason why the engine has no such driver; None where it has, or may have it.
 
-    kind: Volume or Network. What lies in PLUGINS an engine starts when it is asked for.
+    kind: Volume, Network or Log. What lies in PLUGINS an engine starts when it is asked for.
     """
     known = (ask("info").get("Plugins") or {}).get(kind)
     if known is None or name in known or f"{name}:latest" in known or not _is_local():
@@ -139,9 +144,20 @@ def lacking_driver(kind: str, name: str) -> str | None:
     files = (f"{name}{end}" for end in (".sock", ".spec", ".json", f"/{name}.sock"))
     if any(_paths.lexists(os.path.join(folder, file)) for file in files for folder in PLUGINS):
         return None
-    if engine() == "podman" and (kind, name) == ("Volume", "image"):  # its own, without a plugin
+    if (kind, name) in OWN.get(engine(), ()):
         return None
     return f"the engine has no {kind.lower()} driver {name}; it has {', '.join(known)}"
+
+
+@for_states
+def lacking_runtime(name: str) -> str | None:
+    """The reason why the engine has no such runtime; None where it has, or may have it: a path and
+    a shim of containerd need no entry in its configuration.
+    """
+    known = ask("info").get("Runtimes")
+    if not known or name in known or "/" in name or name.startswith("io.containerd."):
+        return None
+    return f"the engine has no runtime {name}; it has {', '.join(known)}"
 
 
 def _is_local() -> bool:
