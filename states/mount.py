@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from modules import file, mount
 from runner.api import (
     AbsolutePath,
+    Check,
     Done,
     Line,
     Name,
@@ -29,6 +30,15 @@ from states._tools import explained
 Device = Annotated[
     str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
 ]
+Options = Annotated[
+    OneOrMany[Line],
+    Check(
+        lambda opts: (
+            "there is a quote that nothing closes" if ",".join(opts).count('"') % 2 else None
+        ),
+        "mount takes what is in double quotes as one option, and passes over an open one",
+    ),
+]
 FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column of fstab
 
 
@@ -38,7 +48,7 @@ def mounted(
     device: Name,
     fstype: FsType,
     mkmnt: bool = False,
-    opts: OneOrMany[Line] | None = None,
+    opts: Options | None = None,
     dump: int = 0,
     pass_num: int = 0,
     config: AbsolutePath = mount.FSTAB,
@@ -90,7 +100,7 @@ def mounted(
 
     Behaviour: Salt 3008's mount.mounted.
     """
-    said = mount.parsed_options(opts or ["defaults"])
+    said = mount.parsed_options(opts or ())
     options = [mount.unescaped(option) for option in said]  # a\040b, as fstab has it
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
     hidden |= {
@@ -307,7 +317,7 @@ def fstab_present(
     name: NonEmptyLine,
     fs_file: NonEmptyLine,
     fs_vfstype: FsType,
-    fs_mntops: OneOrMany[Line] | None = None,
+    fs_mntops: Options | None = None,
     fs_freq: int = 0,
     fs_passno: int = 0,
     mount_by: Line | None = None,
@@ -345,7 +355,7 @@ def fstab_present(
         device,
         fs_file,
         fs_vfstype,
-        tuple(map(mount.unescaped, mount.parsed_options(fs_mntops or ["defaults"]))),
+        tuple(map(mount.unescaped, mount.parsed_options(fs_mntops or ()))),
         str(fs_freq),
         str(fs_passno),
     )
@@ -423,7 +433,7 @@ def mod_watch(
         return f"{name} is not remounted"
     yield Plan({"mount": True}, f"{name} would be remounted")
     mount.remount(
-        name, device, "" if fstype == "bind" else fstype, mount.parsed_options(opts or ["defaults"])
+        name, device, "" if fstype == "bind" else fstype, mount.parsed_options(opts or ())
     )
     return f"{name} remounted"
 

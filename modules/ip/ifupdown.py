@@ -103,8 +103,12 @@ def _starters(kind: str) -> bool:
 
 def interface_now(iface: str) -> list[str]:
     """The lines of an interface, in one form: single spaces, options behind four."""
+    return _lines_in(text(), iface)
+
+
+def _lines_in(content: str, iface: str) -> list[str]:
     shown: list[str] = []
-    for block in blocks(text()):
+    for block in blocks(content):
         if iface not in block.names:
             continue
         if _starters(block.kind):
@@ -148,11 +152,20 @@ def present(name: str) -> Texts:
 
 
 def texts(interface: Interface) -> Texts:
-    """Return the stanzas of an interface as they should be."""
-    lines = [
-        one_line(line, f"the lines of {interface.name}") for line in interface_lines(interface)
-    ]
-    return {FILE: "".join(f"{line}\n" for line in lines)}
+    """Return the stanzas of an interface as they should be. Raises StateFailed for what ifupdown
+    would read as something else.
+    """
+    name = interface.name
+    given = [one_line(line, f"the lines of {name}") for line in interface_lines(interface)]
+    lines = [("    " if line[:1] == " " else "") + " ".join(line.split()) for line in given]
+    content = "".join(f"{line}\n" for line in lines)
+    if lines != _lines_in(content, name) or content.endswith("\\\n"):
+        odd = next((line for line in lines if line.endswith("\\")), content).strip()
+        raise StateFailed(
+            f"the lines of {name} cannot be written: `{odd}` would be read otherwise (a"
+            " backslash at its end joins the next line, and its first word may begin a stanza)"
+        )
+    return {FILE: content}
 
 
 @fetcher

@@ -64,9 +64,10 @@ def _escaped(text: str, letters: str = "\\ \t\n#") -> str:
 
 @for_states
 def parsed_options(opts: str | Sequence[str]) -> tuple[str, ...]:
-    """Return options, which are said as a text or as several."""
+    """Return options, which are said as a text or as several; `defaults` for none."""
     texts = [opts] if isinstance(opts, str) else opts
-    return tuple(option for text in texts for option in text.split(",") if option)
+    options = (option for text in texts for option in text.split(",") if option)
+    return (*options,) or ("defaults",)
 
 
 @for_states

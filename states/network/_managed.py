@@ -10,9 +10,9 @@ from modules.ip import ifupdown
 from modules.ip.configuration import Action, Interface, NetworkTool, Texts
 from runner.api import (
     Check,
+    Column,
     Group,
     Line,
-    Name,
     Named,
     OneOrMany,
     Plan,
@@ -75,7 +75,7 @@ class UpAndDown(Record):
 
 @file.validated
 def managed(
-    name: Name,
+    name: Column,
     type_: Type = "eth",
     provider: Line | None = None,
     source: Annotated[Line | None, requires_feature("sources")] = None,

@@ -70,6 +70,8 @@ on = on_machine()
 
 
 SCENARIOS = [
+    managed(name=" eth7 ", dns=" 10.1.0.2 ", search=" a.org  b.org ", zone=""),
+    managed(hwaddr="02:00:00:00:00:01\\", fails="a backslash at its end joins the next line"),
     managed(
         type="eth",
         proto="dhcp",

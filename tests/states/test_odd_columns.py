@@ -25,6 +25,8 @@ KNOWN = {"name": "h", "key": "QQ==", "enc": "rsa"}
         ("mount.fstab_present", FSTAB, "fs_file", "", "fs_file: expected"),
         ("mount.fstab_present", FSTAB, "fs_vfstype", "", "expected a type without spaces"),
         ("mount.fstab_present", FSTAB, "fs_vfstype", "x 0", "expected a type without spaces"),
+        ("mount.fstab_present", FSTAB, "fs_mntops", 'a"b', "a quote that nothing closes"),
+        ("network.managed", {"name": "eth7"}, "name", "eth 7", "there is a blank in it"),
         ("sysctl.present", VALUE, "value", "", "expected a value that is not empty"),
         ("sysctl.present", VALUE, "value", "  ", "expected a value that is not empty"),
         ("host.present", HOST, "name", "db db.example", "there is a blank in it"),
