@@ -180,9 +180,7 @@ def test_a_form_is_one_entry_of_one_file(copy: Copy) -> None:
 
 def test_a_command_is_a_file_and_a_line(copy: Copy) -> None:
     (copy.folder / "copy/runner/cli/commands/greet.py").write_text(COMMAND)
-    copy.alter(
-        "runner/cli/parsing/option_spec.py", '    "history",\n', '    "greet",\n    "history",\n'
-    )
+    copy.alter("runner/cli/parsing/option_spec.py", " schema history", " schema greet history")
     assert copy("greet", "you", "--loud").stdout == "M1 GREETS YOU\n"
     assert copy("greet", "you", "--out", "json").stdout == '{\n    "local": "m1 greets you"\n}\n'
     assert re.search(r"^  greet +Greet somebody.$", copy.plain("--help"), re.M)

@@ -786,6 +786,7 @@ BY_PATH = {
     "pkg/zypper/provider.py": "a private folder",
     "chrony.py": "a private folder",
     "logrotate.py": "a private folder",
+    "languages/virtualenv.py": "the private folder of a dry run",
     "augeas.py": "copies for augtool in a private folder",
     **{
         f"pkg/{manager}/marks.py": "copies of root's notes in a private folder"

@@ -220,7 +220,7 @@ class Play:
 
 def _outcome(event: Mapping[str, Any]) -> HostOutcome:
     answer = event.get("salt")
-    if isinstance(answer, dict) and answer.keys() == {"local"}:
+    if isinstance(answer, dict) and "local" in answer:
         answer = answer["local"]
     kind = {"ok": OK, "unreachable": UNREACHABLE}.get(event["kind"], FAILED)
     return HostOutcome(
