@@ -263,9 +263,11 @@ def refusing_effects() -> Iterator[None]:
         sys.addaudithook(_refuse)
     _refusing[0] = True
     gc.disable()  # what it collects may clean up
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # of what is imported late
     try:
         yield
     finally:
+        sys.dont_write_bytecode = before
         gc.enable()
         _refusing[0] = False
 
