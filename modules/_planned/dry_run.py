@@ -5,8 +5,11 @@ the loader imports this, and hands it in.
 
 from __future__ import annotations
 
+import os
+
 from modules._planned.files import PlannedFiles
-from modules._planned.view import View, planned_view
+from modules._planned.view import View, planned_view, settle
+from modules.file._change import make_folders
 from modules.file._paths.place import Place
 from modules.file._paths.planned_place import PlannedPlace
 
@@ -16,6 +19,19 @@ class PlannedOverlay(PlannedFiles):
 
     def place(self, path: str, follow: bool = False) -> Place:
         return PlannedPlace(self, self.way(path, follow))
+
+    def settled_copy(self, path: str) -> str:
+        copy = self.copy_of(path)
+        if copy and (entry := self.entry(path)) is not None:
+            settle(entry)
+        return copy
+
+    def graft(self, folder: str, path: str) -> None:
+        make_folders(os.path.dirname(path))
+        where = PlannedPlace(self, self.way(path))
+        if where.is_dir():
+            where.rmdir()
+        where.graft(folder)
 
     def view(self) -> View | None:
         return planned_view(self)

@@ -44,6 +44,22 @@ class Overlay(Protocol):
         """Where on the machine that is which is at a path; None for what is new, or nothing."""
         ...
 
+    def copy_of(self, path: str) -> str:
+        """The folder on the machine that a planned one was made in; empty where there is none."""
+        ...
+
+    def settled_copy(self, path: str) -> str:
+        """The same folder, in which what is planned in it was made."""
+        ...
+
+    def scratch(self) -> str:
+        """A folder on the machine that is there as long as this is."""
+        ...
+
+    def graft(self, folder: str, path: str) -> None:
+        """Have a folder of the machine at a path of these, instead of an empty folder."""
+        ...
+
     def is_planned(self, path: str) -> bool:
         """Return whether what is at a path, or in a folder, is not what the machine has there."""
         ...

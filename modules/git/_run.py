@@ -16,10 +16,8 @@ from typing import Any
 from modules import _paths, cmd, file
 from modules import user as users
 from modules._machine import fetching
-from modules._planned import view
-from modules._planned.files import PlannedFiles, planned_files
+from modules._planned.overlay import overlay
 from modules._texts.lines import split
-from modules.file._grafts import graft
 from modules.git import _places
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, for_states, here
 from runner.api.planning import in_stand_in, only_files
@@ -133,18 +131,10 @@ def probe(
     secrets: Mapping[str, str] | None = None,
 ) -> cmd.Completed:
     """Run git, which only looks."""
-    if (files := planned_files()) and cwd and (copy := _copy(files, cwd)):
+    if (planned := overlay()) and cwd and (copy := planned.settled_copy(cwd)):
         with in_stand_in():
             return _run(words, copy, user, identity, secrets, see_planned=False)
     return _run(words, cwd, user, identity, secrets)
-
-
-def _copy(files: PlannedFiles, path: str) -> str:
-    """Where a planned repository was cloned to, with what is planned in it; empty for any other."""
-    copy = files.copy_of(path)
-    if copy and (entry := files.entry(path)) is not None:
-        view.settle(entry)
-    return copy
 
 
 def _run(
@@ -170,13 +160,13 @@ def _plan_change(
     secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Clone to a folder of the cache, as if to the planned one, and go on there."""
-    files = planned_files()
-    if files is None or (user and users.info(user).get("uid") != os.geteuid()):
+    planned = overlay()
+    if planned is None or (user and users.info(user).get("uid") != os.geteuid()):
         raise Unforeseen("what another user's git does")
     command, *rest = words
     options = {"see_planned": False, "timeout": MOST_SECONDS}
     if command not in ("clone", "init"):
-        copy = _copy(files, cwd or "")
+        copy = planned.settled_copy(cwd or "")
         if not copy or command not in _IN_THE_CLONE:
             raise Unforeseen(f"what git {command} does to a repository of this machine")
         done = _run([*_ALONE, *words], copy, user, identity, secrets, **options)
@@ -188,10 +178,10 @@ def _plan_change(
         raise Unforeseen(f"git {command} with further options")
     if not target.startswith("/") or (file.lexists(target) and file.listdir(target)):
         raise Unforeseen(f"what git {command} does to a folder that is there")
-    copy = os.path.join(files.scratch(), "repository")
+    copy = os.path.join(planned.scratch(), "repository")
     done = _run([*_ALONE, *words[:-1], copy], None, user, identity, secrets, **options)
     answer = _output(words, _in_time(done))
-    graft(copy, files, target)
+    planned.graft(copy, target)
     return answer
 
 
@@ -340,8 +330,8 @@ def config_matching(
 def _plan_config_change(
     words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
 ) -> None:
-    files = planned_files()
-    if everywhere or files is None or not files.copy_of(cwd or ""):
+    planned = overlay()
+    if everywhere or planned is None or not planned.copy_of(cwd or ""):
         raise Unforeseen("git's configuration of this machine")
     _configure(words, cwd, user, everywhere)
 

@@ -9,8 +9,7 @@ from contextlib import suppress
 
 from modules import cmd, file
 from modules import user as users
-from modules._planned.files import planned_files
-from modules.file._grafts import graft
+from modules._planned.overlay import overlay
 from modules.file._paths.place import place
 from runner.api import CommandFailed, StateFailed, Unforeseen, changer, for_states
 from runner.api.planning import in_stand_in
@@ -20,8 +19,8 @@ MOST_SECONDS = 60  # that a dry run spends on making an environment
 
 def python_of(folder: str) -> str:
     """The Python of an environment; of a planned one that of its copy."""
-    files = planned_files()
-    return os.path.join((files and files.copy_of(folder)) or folder, "bin", "python")
+    planned = overlay()
+    return os.path.join((planned and planned.copy_of(folder)) or folder, "bin", "python")
 
 
 def is_there(folder: str) -> bool:
@@ -59,15 +58,7 @@ def _is_venv(program: str) -> bool:
     return "venv" in os.path.basename(program)[:4]
 
 
-def _refuse_create(
-    folder: str,
-    python: str | None = None,
-    program: str | None = None,
-    system_site_packages: bool = False,
-    user: str | None = None,
-    clear: bool = False,
-    prompt: str | None = None,
-) -> None:
+def _refuse_create(folder: str, python: str | None, user: str | None) -> None:
     """Raise StateFailed for an environment that cannot be made."""
     refuse_place(folder, user)
     if user and not users.info(user):
@@ -99,13 +90,13 @@ def _plan_create(
     prompt: str | None = None,
 ) -> str:
     """Make an environment in a folder of the cache, as if it were the planned one."""
-    _refuse_create(folder, python, program, system_site_packages, user, clear, prompt)
-    files = planned_files()
-    if files is None or (user and users.info(user).get("uid") != os.geteuid()):
+    _refuse_create(folder, python, user)
+    planned = overlay()
+    if planned is None or (user and users.info(user).get("uid") != os.geteuid()):
         raise Unforeseen("the environment of another user")
     if file.lexists(folder) and file.listdir(folder):
         raise Unforeseen("an environment in a folder that is not empty")
-    copy = os.path.join(files.scratch(), os.path.basename(folder.rstrip("/")))
+    copy = os.path.join(planned.scratch(), os.path.basename(folder.rstrip("/")))
     try:
         argv = _words(copy, python, program, system_site_packages, prompt)
         done = cmd.complete(argv, python_shell=False, see_planned=False, timeout=MOST_SECONDS)
@@ -113,8 +104,9 @@ def _plan_create(
         raise Unforeseen(failure.message) from None
     if done.retcode:  # what it lacks may come with a package
         raise Unforeseen(done.error_text)
-    _move(copy, file.real_path(folder))
-    graft(copy, files, file.real_path(folder))
+    target = file.real_path(folder)
+    _move(copy, target)
+    planned.graft(copy, target)
     return done.stdout
 
 
