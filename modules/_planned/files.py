@@ -191,13 +191,15 @@ class Entry:
 
     def reader(self) -> PlannedReader:
         """A file, opened for reading."""
-        supposed = isinstance(self, Supposed)  # whoever goes by what it has, notes so (`_look.py`)
-        doubted = doubts()
-        if isinstance(self.contents, bytes) and not supposed and doubted is not None:
-            doubted.note_read(self.contents)
+        self.note_read()
         reader = PlannedReader(self.opened(), "rb")
         reader.at = self.stat()
         return reader
+
+    def note_read(self) -> None:
+        """Note for the look that goes on that what it has was read."""
+        if isinstance(self.contents, bytes) and (doubted := doubts()) is not None:
+            doubted.note_read(self.contents)
 
     def alter(self) -> None:
         """Note that it will not be as it is: from now on its own fields count."""
@@ -236,6 +238,9 @@ class Supposed(Entry):
     """What may be at a path in the place of what is there now, in another world of a look."""
 
     __slots__ = ()
+
+    def note_read(self) -> None:
+        """Whoever goes by what it has, notes so (`_look.py`)."""
 
 
 def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
