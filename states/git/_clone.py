@@ -82,6 +82,11 @@ class Repository(Record):
         name = f"refs/heads/{branch}"
         return self.look("for-each-ref", "--format=%(upstream:short)", name) or None
 
+    def track(self, branch: str, upstream: str | None) -> None:
+        """Have a local branch track one of the remote, or none."""
+        words = ["--unset-upstream"] if upstream is None else ["--set-upstream-to", upstream]
+        self.run("branch", *words, branch)
+
     def contains(self, sha: str, ancestor: str) -> bool:
         """Return whether a commit comes after another one, or is it."""
         return self.look("merge-base", "--is-ancestor", ancestor, sha) is not None

@@ -275,9 +275,7 @@ class Update(Difference):
         )
 
     def _track(self, tracking: str, comments: list[str]) -> None:
-        upstream = self.wanted.upstream(self.repository.remote)
-        words = ["--unset-upstream"] if upstream is None else ["--set-upstream-to", upstream]
-        self.repository.run("branch", *words, self.branch)
+        self.repository.track(self.branch, self.wanted.upstream(self.repository.remote))
         comments.append(f"Tracking branch was {tracking}")
 
     def _update_submodules(self, comments: list[str]) -> None:

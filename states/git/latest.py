@@ -204,11 +204,8 @@ def _check_out(repository: Repository, wanted: WantedRevision, branch: str | Non
     # a clone of a tag is on no branch
     if present is None or wanted.kind == "HEAD" or repository.tracked_by(present) == upstream:
         return comments
-    if upstream:
-        repository.run("branch", "--set-upstream-to", upstream)
-        return [*comments, f"Tracking branch was updated to {upstream}"]
-    repository.run("branch", "--unset-upstream")
-    return [*comments, "Tracking branch was unset"]
+    repository.track(present, upstream)
+    return [*comments, f"Tracking branch was {f'updated to {upstream}' if upstream else 'unset'}"]
 
 
 def _fetched(
