@@ -92,13 +92,12 @@ def _hash(text: str) -> str:
 
 
 def _head(heading: Heading) -> Iterator[str]:
-    badge = f" {mark(heading.mark)}" if heading.mark else ""
     outcome = escape(heading.outcome)
     if heading.leads_to:
         outcome = f'<a href="#{heading.leads_to}">{outcome}</a>'
     yield (
         f'<header>\n<h1>{escape(cut(heading.name))} <span class="soft">{heading.about}</span>'
-        f' <span class="outcome {heading.colour}">{outcome}</span>{badge}</h1>'
+        f' <span class="outcome {heading.colour}">{outcome}</span>{marks(heading.mark)}</h1>'
     )
     items = (
         f"<div><dt>{name}</dt><dd>{value}</dd></div>"
@@ -136,9 +135,9 @@ def notes(items: Iterable[str], most: int = 0) -> str:
     return f'<ul class="notes">{"".join(f"<li>{item}</li>" for item in items)}</ul>' * bool(items)
 
 
-def mark(word: str) -> str:
-    """A word in a box."""
-    return f'<span class="mark">{escape(word)}</span>'
+def marks(*words: str) -> str:
+    """Words in boxes, each behind a blank; empty ones are left out."""
+    return "".join(f' <span class="mark">{escape(word)}</span>' for word in words if word)
 
 
 def when(moment: str) -> str:

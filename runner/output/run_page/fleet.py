@@ -21,7 +21,7 @@ from runner.output.run_page.document import (
     Line,
     Section,
     listed,
-    mark,
+    marks,
     notes,
     revision,
     whole,
@@ -122,21 +122,20 @@ def _versions(machines: Sequence[Row]) -> Iterator[str]:
 
 def _machine(row: Row) -> Line:
     of_states = _counts(row["counts"])
-    words = [
+    boxes = marks(
         "overdue" * bool(row["overdue"]),
         "dry run" * row["test"],
         "drift" * bool(row["drifted"]),
         f"{row['pending']} pending" * bool(row["pending"]),
         _text(row["tree"]) if row["tree"] not in (None, "", "used") else "",
-    ]
-    marks = "".join(f" {mark(word)}" for word in words if word)
+    )
     about = f"{escape(cut(revision(row), 60))} runner {escape(cut(_text(row['runner']), 40))}"
     return Line(
         outcome="failed" if row["failed"] else index.outcome_of("done", of_states),
         word="failed" if row["failed"] else index.said(row["outcome"], of_states),
         title=row["machine"],
         link=page_name(row["machine"]),
-        what=f'{marks} <span class="soft">{index.counts(of_states, sum(of_states.values()))}'
+        what=f'{boxes} <span class="soft">{index.counts(of_states, sum(of_states.values()))}'
         f"<br>{about}</span>",
         took=_when(row["finished"]),
     )
@@ -183,12 +182,11 @@ def machine_html(
 
 def _run(row: Row) -> str:
     of_states = _counts(row["counts"])
-    words = ["dry run" * row["test"], f"{row['drifted']} drift" * bool(row["drifted"])]
-    marks = "".join(f" {mark(word)}" for word in words if word)
+    boxes = marks("dry run" * row["test"], f"{row['drifted']} drift" * bool(row["drifted"]))
     look = index.outcome_of(row["outcome"], of_states)
     return (
         f'{_when(row["started"])} <span class="outcome {colour_of(look)}">'
-        f"{escape(cut(index.said(row['outcome'], of_states)))}</span>{marks}"
+        f"{escape(cut(index.said(row['outcome'], of_states)))}</span>{boxes}"
         f" {index.counts(of_states, sum(of_states.values()))} in {seconds(row['took'] * 1000)}"
         f' <span class="soft"><code>{escape(cut(row["command"]))}</code> {escape(revision(row))}'
         f" {escape(row['run'])}</span>"

@@ -13,7 +13,7 @@ from runner.output.run_page.document import (
     Line,
     Section,
     listed,
-    mark,
+    marks,
     notes,
     revision,
     when,
@@ -80,15 +80,15 @@ def html(index: Index) -> str:
 
 def _line(run: Mapping[str, Any], pages: Collection[str]) -> Line:
     page, drifted = page_name(run["run"]), run["drifted"]
-    words = [KINDS[run["kind"]], "undone" if run["undone"] else "", drifted and f"{drifted} drift"]
-    marks = "".join(f" {mark(word)}" for word in words if word)
+    undone = "undone" if run["undone"] else ""
+    boxes = marks(KINDS[run["kind"]], undone, f"{drifted} drift" if drifted else "")
     took = "" if run["took"] is None else seconds(run["took"] * 1000)
     return Line(
         outcome=outcome_of(run["outcome"], run["counts"]),
         word=said(run["outcome"], run["counts"]),
         title=f"{run['id']}",
         link=page if page in pages else "",
-        what=f"{escape(when(run['started'][:19]))}{marks}"
+        what=f"{escape(when(run['started'][:19]))}{boxes}"
         f' <span class="soft">{counts(run["counts"], run["total"])}'
         f"<br><code>{escape(cut(run['command']))}</code> {escape(revision(run))}</span>",
         took=took,

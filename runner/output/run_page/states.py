@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.model.records import Record
 from runner.model.result import OUTCOMES
-from runner.output.run_page.document import mark, slug
+from runner.output.run_page.document import marks, slug
 from runner.output.run_page.escaping import cut, escape
 from runner.output.text import change_lines, named, seconds
 
@@ -143,7 +143,7 @@ def row(state: PageState, longest: float, is_open: bool, related: str) -> str:
     bar = ""
     if part >= 1:
         bar = f'<svg class="bar" aria-hidden="true"><rect width="{part:.0f}%" height="100%"/></svg>'
-    origin = f" {mark(state.origin)}" if state.origin in _ORIGINS else ""
+    origin = marks(state.origin) if state.origin in _ORIGINS else ""
     return (
         f'<li class="{slug(state.outcome)}" id="{state.anchor}"><details{" open" * is_open}>'
         f'<summary><span class="outcome">{state.outcome}</span> <span class="what">'
