@@ -78,9 +78,8 @@ class Doubts:
         self._promised, self._made, self._altered = promised, made, altered
         self.world, self.contents = world, CONTENTS
         self.by = ""
-        self._path = (
-            ""  # the longest that `by` was told for: what is above it is asked for on the way
-        )
+        # the longest that `by` was told for: what is above it is asked for on the way
+        self._path = ""
         self.worlds: set[World] = set()
         self.is_certain = True  # of all in doubt one knows what it will be, if it comes
         self.is_read = False  # contents that nobody knows were asked for
