@@ -23,15 +23,12 @@ _PATH = re.compile(r"(?:^|=)(/[\w./+@:-]+)")
 _NAMES = re.compile(r"[A-Za-z_][\w.@+-]{2,}")
 # words that name nothing of the machine
 _WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        add all and configure create daemon default defaults enable disable file group
-        install false force help list main name none not old quiet remove reload restart
-        set start status stop system true update upgrade user version with yes for from
-        root
-        """,
-    )
+    """
+    add all and configure create daemon default defaults enable disable file group
+    install false force help list main name none not old quiet remove reload restart
+    set start status stop system true update upgrade user version with yes for from
+    root
+    """.split()
 )
 
 

@@ -19,13 +19,10 @@ from runner.api import cached_look, here
 SKIPPED = 30  # the status of a question that is not shown
 NO_SUCH = 10
 _QUIET = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        version capb title settitle info beginblock endblock go subst stop progress data clear
-        x_loadtemplatefile unregister purge
-        """,
-    )
+    """
+    version capb title settitle info beginblock endblock go subst stop progress data clear
+    x_loadtemplatefile unregister purge
+    """.split()
 )
 _ANSWERS = re.compile(r"\bdebconf\b|debconf-set-selections|dpkg-reconfigure")
 

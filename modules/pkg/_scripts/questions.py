@@ -22,25 +22,19 @@ MOST_SECONDS = 10.0  # of a program that only reads
 
 FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 # what they do is nothing that states look at: caches, indexes, what runs, a log
-QUIET = re.findall(
-    r"\S+",
-    """
+QUIET = """
     aa-enabled aa-status apparmor_parser apparmor_status dpkg-trigger fc-cache hash
     dpkg-reconfigure deb-systemd-purge glib-compile-schemas gtk-update-icon-cache gzip ldconfig
     logger mandb py3compile pypy3compile py3clean sleep sync true : ucfr umask
     update-desktop-database update-icon-caches update-initramfs update-menus udevadm
     update-mime-database setcap pam-auth-update restorecon kill killall pkill wait
     journalctl pg_checksystem pg_updatedicts
-    """,
-)
+""".split()
 # what they print, or say by their status, is not known here
-LOOKS = re.findall(
-    r"\S+",
-    """
+LOOKS = """
     comm date df dpkg-architecture dpkg-query file hostname locale pam_getenv ps
     runlevel whoami md5sum sha1sum sha256sum
-    """,
-)
+""".split()
 
 
 @known(*QUIET, only_looks=True)
