@@ -71,14 +71,10 @@ def set_(name: Column, data: Data | None = None) -> Planned:
         if not isinstance(answer, dict) or not {"type", "value"} <= set(answer):
             raise StateFailed(f"{question}: an answer has a `type` and a `value`")
         kind, value = str(answer["type"]), without_end(_text(answer["value"]))
-        known = debconf.value_of(name, question)
-        secret = kind == "password"
-        if secret:
-            here.secret(value)
-        if (known is not None and known.strip() == value.strip()) or (secret and known is not None):
+        if _answered(name, question, kind, value):
             comments.append(f"Unchanged answers: {question}")
             continue
-        changes[question] = "(password hidden)" if secret else value
+        changes[question] = "(password hidden)" if kind == "password" else value
         todo.append((question, kind, value))
     if not todo:
         return "All specified answers are already set"

@@ -210,7 +210,7 @@ def installed(
         _pending(specs, bool(pkgs), requirements, how.editable),
         exact=would is not None,
         why="pip cannot say what it would install",
-        provides=_brought(bin_env or pip_bin, how.target, [*specs, *(would or ())]),
+        provides=_brought(where.place, how.target, [*specs, *(would or ())]),
         in_dry_run=refuse,
     )
     try:
