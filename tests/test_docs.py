@@ -18,7 +18,7 @@ def tutorial(machine: Machine) -> Machine:
     """A tree with the states of the tutorial."""
     text = (ROOT / "docs/writing-a-state.md").read_text()
     codes = re.findall(r"```python\n(# _states/(\w+).py\n.*?)```", text, re.S)
-    assert [name for _, name in codes] == ["database", "flag"]
+    assert [name for _, name in codes] == ["flag", "database"]
     (machine.folder / "states/_states").mkdir()
     for code, name in codes:
         (machine.folder / f"states/_states/{name}.py").write_text(code)

@@ -22,12 +22,12 @@ from runner.tools import check
 PAGE = (ROOT / "docs/checks.md").read_text()
 SECTIONS = {part.partition("`")[0]: part for part in PAGE.split("### `")[1:]}
 WARNINGS = {part.partition("`")[0] for part in PAGE.partition("## Warnings")[2].split("### `")[1:]}
+# a difference: with its lines of `-` it is reported, with those of `+` it is not
 EXAMPLES = [
-    (code, kind, text)
+    (code, kind, "".join(line[1:] for line in lines if line[0] in f" {sign}"))
     for code, part in SECTIONS.items()
-    for kind, text in re.findall(
-        r"^(Reported|Not reported):\n\n```yaml\n(.*?)```", part, re.S | re.M
-    )
+    for lines in [text.splitlines(True) for text in re.findall(r"```diff\n(.*?)```", part, re.S)]
+    for kind, sign in (("Reported", "-"), ("Not reported", "+"))
 ]
 
 
