@@ -20,6 +20,7 @@ from runner.support.yaml.simple import NotSimple, parse
 
 PARTS = st.sampled_from(
     ["a", "x y", "/b", "true", "no", "1", "007", "'q r'", '"s"', "[]", "{}", "c:d", "e: f", "g #h"]
+    + ["'q' # c", "1.2.3", "10.0.0.1/8", "NULL", "-x", "--x y", "$a", "(b)", "| # c", "1.2.", "On"]
     + [
         "|",
         "[a, 1]",
@@ -45,12 +46,12 @@ LINES = st.builds(
 )
 FLOW = st.builds(
     "{}{}: {}".format,
-    st.sampled_from(["", "- ", "b:\n  "]),
+    st.sampled_from(["", "- ", "b:\n  ", "---\n"]),
     st.just("a"),
     st.lists(
         st.sampled_from(["[", "]", "{", "}", ",", " ", "\n", "\n   ", "a: ", "'b': ", "c", "1"])
         | st.sampled_from(["[a", "[{a: 1}", "{a: ", "{b: [c, d]", ", e: f", "]}", "}]", "# d\n "])
-        | st.sampled_from(["x:y", "'q r'", "n o"]),
+        | st.sampled_from(["x:y", "'q r'", "n o", "~", "c(d)", "$e", "1.2.3.4", "x@y", "f=g+%"]),
         min_size=1,
         max_size=8,
     ).map("".join),

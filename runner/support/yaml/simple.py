@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plainest YAML, read without PyYAML: importing that costs a fifth of a short run.
 
-That is a tree of block mappings and lists with words, whole numbers, `true` and `false`, texts in
-quotes without escapes, texts of several lines after `|`, `[a, {b: 1}]`, in ASCII. What is
-not surely plain (a colon or `#` where it may mean something, an anchor, a folded text, a date, a
-mistake) is left to PyYAML, which gives the same values and places for the rest.
+That is a tree of mappings and lists, in blocks or in brackets and braces, with words, whole
+numbers, switches, null, texts in quotes without escapes, texts of several lines after `|` and
+comments, in ASCII. What is not surely plain (a colon where it may mean something, an anchor, a
+folded text, a date, a mistake) is left to PyYAML, which gives the same values and places for it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,24 @@ DEEPEST = 40  # levels
 _KEY = pattern(
     r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:])){0,999}|'[^']{1,999}'|\"[^\"\\]{1,999}\"):(?: +|$)"
 )
-_WORD = pattern(r"(?:[A-Za-z_/]|\.\.?/|\.[A-Za-z])(?:[^ :]|:(?! |$)| (?!#))*|\.\.?")
+_WORD = pattern(
+    r"(?:[A-Za-z_/$(]|--?[A-Za-z]|\.\.?/|\.[A-Za-z]|[0-9]+\.[0-9]+\.[0-9])"
+    r"(?:[^ :]|:(?! |$)| (?!#))*|\.\.?"
+)
 _NUMBER = pattern(r"0|[1-9][0-9]{0,15}")
 _QUOTED = pattern(r"'([^']*)'|\"([^\"\\]*)\"")
 _IN_FLOW = pattern(
-    r"([A-Za-z_/0-9.](?:[A-Za-z_/0-9.-]|[: ](?=[A-Za-z_/0-9.]))*|'[^']*'|\"[^\"\\]*\")(: +)?"
+    r"([A-Za-z_/0-9.~$(](?:[A-Za-z_/0-9.~$()@=+%*;-]|[: ](?=[A-Za-z_/0-9.$(]))*"
+    r"|'[^']*'|\"[^\"\\]*\")(: +)?"
 )
-_SWITCHES = {"true": True, "True": True, "false": False, "False": False}
-_OTHER_MEANING = frozenset(
-    ("true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan")
-)
+_CONSTANTS: dict[str, bool | None] = {
+    form: value
+    for value, words in ((True, "true yes on"), (False, "false no off"), (None, "null"))
+    for word in words.split()
+    for form in (word, word.title(), word.upper())
+}
+_CONSTANTS["~"] = None
+_OTHER_MEANING = frozenset((*(word.lower() for word in _CONSTANTS), "y", "n", ".inf", ".nan"))
 
 
 class NotSimple(Exception):
@@ -58,7 +66,7 @@ def parse(text: str, document: Document) -> Value:
     reader = _PlainReader(text, document)
     if not reader.lines:
         return None
-    value = reader.block(DEEPEST)
+    value = reader.document_value()
     if reader.lines:
         raise NotSimple
     return value
@@ -120,7 +128,17 @@ class _PlainReader:
             content = line.strip(" ")
             if content and content[0] != "#":
                 self.lines.append((number, line.index(content[0]), content))
+        if self.lines and self.lines[0][1:] == (0, "---"):
+            del self.lines[0]
         self.lines.reverse()
+
+    def document_value(self) -> Value:
+        """The value of all lines, of which there is one at least."""
+        number, indent, content = self.lines[-1]
+        if content[0] not in "[{":
+            return self.block(DEEPEST)
+        self.lines.pop()
+        return self._scalar(content, -1, (number, indent + 1))
 
     def block(self, levels: int) -> PlacedMap | PlacedList:
         """The mapping or the list that begins with the next line."""
@@ -160,6 +178,7 @@ class _PlainReader:
         ):
             number, _, content = self.lines.pop()
             rest = content[1:].lstrip(" ")
+            rest = "" if rest[:1] == "#" else rest
             at, to = number, indent + len(content) - len(rest)
             if rest and (rest[:2] in ("-", "- ") or _KEY.match(rest)):
                 self.lines.append((number, to, rest))
@@ -186,10 +205,10 @@ class _PlainReader:
 
     def _scalar(self, word: str, indent: int, at: tuple[int, int]) -> Value:
         """The value of what is no block. indent: of what it is in; at: where it stands."""
-        if word == "|":
-            return self._literal(indent, at[0])
         if word[0] in "[{":
-            value = _Flow(self, word, indent, at).whole()
+            value = _Flow(self, word, at).whole()
+        elif (word := _without_comment(word)) == "|":
+            return self._literal(indent, at[0])
         else:
             value = _plain(word)
         if self.lines and self.lines[-1][1] > indent:
@@ -221,13 +240,12 @@ class _PlainReader:
 class _Flow:
     """A list in brackets or a mapping in braces, and what is in it, on one line or more.
 
-    line: what is left of its line; indent: of what it is in; at: where the line's rest stands.
+    line: what is left of its line; at: where that stands.
     """
 
-    def __init__(self, reader: _PlainReader, line: str, indent: int, at: tuple[int, int]) -> None:
+    def __init__(self, reader: _PlainReader, line: str, at: tuple[int, int]) -> None:
         self._reader = reader
         self._line = line
-        self._indent = indent
         self._number, self._column = at
         self._at = 0
 
@@ -248,7 +266,7 @@ class _Flow:
                 self._at += len(rest) - len(word)
                 return word[0]
             lines = self._reader.lines
-            if not lines or lines[-1][1] <= self._indent:
+            if not lines:
                 raise NotSimple
             self._number, column, self._line = lines.pop()
             self._column, self._at = column + 1, 0
@@ -318,13 +336,20 @@ class _Flow:
         return made
 
 
-def _plain(word: str) -> str | int | bool:
+def _without_comment(word: str) -> str:
+    """A word or a text in quotes, without the comment behind it."""
+    behind = word.find(word[0], 1) if word[0] in "'\"" else 0
+    comment = word.find(" #", behind)
+    return word if comment < 0 else word[:comment].rstrip(" ")
+
+
+def _plain(word: str) -> str | int | bool | None:
     """The value of a word, a number or a text in quotes."""
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
     if _WORD.fullmatch(word):
         if word.lower() in _OTHER_MEANING:
-            if word not in _SWITCHES:
-                raise NotSimple
-            return _SWITCHES[word]
+            raise NotSimple
         return word
     if _NUMBER.fullmatch(word):
         return int(word)

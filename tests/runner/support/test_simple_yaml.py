@@ -18,6 +18,7 @@ from runner.support.yaml.rendered_text import Rendered
 from runner.support.yaml.simple import DEEPEST, NotSimple, parse, parse_json
 
 PLAIN = """
+---
     a file: {file.managed: []}
     # a comment
     /etc/motd:
@@ -59,13 +60,21 @@ PLAIN = """
         ]
     flow: {file_roots: {base: [/srv/salt, "/srv/x"]}, 'id': a:b,
            size: 3}
+    words: {a: [no, ~, 10.0.0.1/8, $x, x@y.z, Off, "# f"],
+  b: 1.2.3, c: d(e)
+    } # d
+    text: |  # comment
+     x
+    switches:  # comment
+      - yes  # comment
+      - NULL # comment
+      - # comment
+      - 'a # b'  # 'c
+      - --plain (text) # comment
+      - $(x)
 """.replace("{file.managed: []}", "x")
 # each means something else than a text of these letters, or is a mistake
 OTHER = (
-    "a: yes",
-    "a: Off",
-    "a: null",
-    "a: ~",
     "a: 0644",
     "a: 1.5",
     "a: 1e3",
@@ -81,12 +90,9 @@ OTHER = (
     "a: 'it''s'",
     'a: "\\n"',
     "a: [b",
-    "a: [no]",
     "a: [b]]",
     "a: [,]",
     "a: [b\nc: d",
-    "a: [b,\nc]",
-    "a:\n  b: [c,\n  d]",
     "a: [b\n  c]",
     "a: [b: c]",
     "a: [b c: d]",
@@ -109,7 +115,6 @@ OTHER = (
     "a: |\n   b\n  c\n",
     "a: |\n    \n   b\n",
     "a: |\n  b\n c: d\n",
-    "a: b # c",
     "a: b\n  c",
     "a: b: c",
     "a: b:",
@@ -121,13 +126,25 @@ OTHER = (
     "? a",
     "a: 1\na: 2",
     "yes: a",
+    "~: a",
+    "a: yEs",
+    "a: y",
+    "a: 'b' c # d",
+    "a: 'b'' # c'",
+    "a: b# c\n  d",
+    "a: b # c\n  d",
+    "a: -.inf",
+    "a: 1.2.",
+    "a: [b,\n---\nc]",
+    "b\n---\na: b",
+    "[b]\na: c",
+    "--- # c\na: b",
     "1: a",
     "'a' : b",
     "'<<': b",
     "a : b",
     "a",
     "--- a",
-    "---\na: b",
     "a: 2001-01-01",
     "a: -1",
     "a: +1",
