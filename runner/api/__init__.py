@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from runner.api.later import forget_check as forget_check
     from runner.api.planning import foreseen_failures as foreseen_failures
     from runner.api.planning import planned_as as planned_as
+    from runner.api.planning import promised as promised
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
     from runner.api.scheduled import SCHEDULE as SCHEDULE
@@ -786,7 +787,7 @@ _LATER |= dict.fromkeys(
 _LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs", "SCHEDULE": "scheduled"}
 _LATER |= {"check_later": "later", "forget_check": "later", "foreseen_failures": "planning"}
-_LATER |= {"planned_as": "planning"}
+_LATER |= {"planned_as": "planning", "promised": "planning"}
 
 
 def __getattr__(name: str) -> Any:

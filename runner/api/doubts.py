@@ -51,10 +51,11 @@ def is_named_like(path: str, packages: Collection[str]) -> bool:
 class Doubts:
     """What is pending, as a look sees it.
 
-    packages: by "state: ID" those that a state brings, the likeliest first. promised: by path the
-    state that makes it; made: by kind of what is made and by path the state after which something
-    may be there, with what is above and below; altered: the one after which that may be otherwise.
-    named: by "state: ID" names of what a script that is not understood does something with;
+    packages: by "state: ID" those that a state brings, the likeliest first. promised: by fact the
+    state whose Plan provides it; made: by kind of what is made and by path the state after which
+    something may be there, with what is above and below; altered: the one after which that may be
+    otherwise. named: by "state: ID" names of what a script that is not understood does something
+    with;
     called: of accounts that one may make.
     opened: tells the required state after which anything may be in a folder; None where none is.
     world: what is there instead of what is in doubt. by: the first state that a look came upon;
@@ -64,7 +65,7 @@ class Doubts:
     def __init__(
         self,
         packages: Mapping[str, Collection[str]],
-        promised: Mapping[str, str],
+        promised: Mapping[object, str],
         made: Mapping[str, Mapping[str, str]],
         altered: Mapping[str, str],
         settled: Collection[str] = (),
@@ -86,8 +87,8 @@ class Doubts:
 
     def __bool__(self) -> bool:
         made = any(self._made.values())
-        paths = made or self._altered or self._promised
-        return bool(self._packages or paths or self._opened or self._named or self._called)
+        known = made or self._altered or self._promised
+        return bool(self._packages or known or self._opened or self._named or self._called)
 
     def instead(self, world: World) -> Doubts:
         """The same in another world."""
@@ -112,6 +113,10 @@ class Doubts:
             return self._note(self._brings(path, path), ["file", "folder"], path=path)
         by = self._brings(path, in_own, only_named_like=True)
         return self._note(by, ["file", "folder"], path=path)
+
+    def promises(self, kind: str, name: str) -> bool:
+        """Return whether a state before this one makes something that no look sees until then."""
+        return (kind, name) in self._promised
 
     def of_account(self, name: str) -> bool:
         """Tell, and note, whether an account that is not there may be by then."""
@@ -178,7 +183,7 @@ class Doubts:
                     return state, ["file"]
                 if lies_in(path, named) and kind != "made file":
                     return state, ["file", "folder"]
-        return self._promised.get(path, ""), ["file", "folder"]
+        return self._promised.get(("file", path), ""), ["file", "folder"]
 
     def _brings(self, path: str, named: str, only_named_like: bool = False) -> str:
         states = [

@@ -169,6 +169,14 @@ def doubting(doubts: Doubts | None) -> Iterator[None]:
         _doubts.reset(token)
 
 
+def promised(kind: str, name: str) -> bool:
+    """Return whether a state before this one makes something of which looks know nothing yet, as a
+    dry run knows by what its Plan `provides`.
+    """
+    pending = doubts()
+    return pending is not None and pending.promises(kind, name)
+
+
 def doubts() -> Doubts | None:
     """The doubts of the look that runs now; None where all is known, and on the planned machine."""
     return None if _altering.get() else _doubts.get()

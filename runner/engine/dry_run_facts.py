@@ -87,11 +87,9 @@ class PendingFacts:
         if len(packages) > 1:
             nearest = {state: packages[state] for state in required() if state in packages}
             packages = nearest | packages
-        files = (fact for fact in self.facts if isinstance(fact, tuple) and fact[0] == "file")
-        promised = {str(fact[1]): self.facts[fact] for fact in files}
         opening = {state for state, names in self._open.items() if not names}
         opened = partial(_first_of, required, opening) if opening else None
-        pending = packages, promised, self._made, self._altered, settled, opened
+        pending = packages, self.facts, self._made, self._altered, settled, opened
         return doubts.Doubts(*pending, named=self._named, called=self._called) or None
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules.databases import postgres
 from modules.databases.postgres import PostgresServer
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, promised
 from runner.api.kinds import Property
 
 
@@ -47,8 +47,10 @@ class Entity(Record):
 
 def require_role(server: PostgresServer, role: str) -> None:
     """Raise StateFailed for a role that is neither there nor planned."""
-    if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
-        missing = [("postgres_user", role), ("postgres_group", role)]
+    missing = [("postgres_user", role), ("postgres_group", role)]
+    if role.lower() == "public" or any(promised(*fact) for fact in missing):
+        return
+    if role not in postgres.roles(server, role, passwords=False):
         raise StateFailed(f'role "{role}" does not exist', missing=missing)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Level, MysqlServer, Rights
-from runner.api import Line, NameOrEmpty, Planned, StateFailed
+from runner.api import Line, NameOrEmpty, Planned, StateFailed, promised
 from runner.api.kinds import Kind, Wording
 from runner.api.opposite import Opposite
 from states.databases._mysql import REASON, SERVER
@@ -72,12 +72,12 @@ def present(
     given, on = mysql.read_rights(grant), mysql.level(database, escape)
     wanted = Rights(given.names, given.grant or grant_option)
     account, _ = mysql.find_account(server, user, host)
-    if account is None:
+    if account is None and not promised("mysql_user", user):
         raise StateFailed(f"There is no user {user}@{host}", missing=("mysql_user", user))
-    own = mysql.held(mysql.grant_lines(server, user, host), on)
+    own = mysql.held(mysql.grant_lines(server, user, host), on) if account else mysql.NOTHING
     statements = _granting(user, host, on, own, wanted, exactly=revoke_first)
     tls = mysql.tls_wanted(ssl_option)
-    if tls and tls != account.tls:
+    if tls and (account is None or tls != account.tls):
         statements.append(mysql.requirement(user, host, tls))
     what, whom = f"{grant} on {database}", f"{user}@{host}"
     execute = partial(server.execute, *statements)

@@ -12,7 +12,9 @@ from states.databases._wording import REMOVED, making
 LANGUAGE = Kind(
     "language {name}",
     making("install", "installed", "Present")._replace(
-        already="{Title} is already installed", done="{Title} has been installed"
+        already="{Title} is already installed",
+        done="{Title} has been installed",
+        provides={"postgres_language": "{name}"},
     ),
     removed=REMOVED._replace(
         already="{Title} is not present so it cannot be removed", failed="Failed to remove {title}"

@@ -17,6 +17,7 @@ SCHEMA = Kind(
         pending="{Title} is set to be created in database {dbname}.",
         done="{Title} has been created in database {dbname}",
         failed="Failed to create {title} in database {dbname}",
+        provides={"postgres_schema": "{name}"},
     ),
     UPDATED._replace(
         pending="{Title} in database {dbname} is set to belong to {owner}",

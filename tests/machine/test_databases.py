@@ -91,6 +91,36 @@ def test_a_site_whose_server_does_not_run_yet(debian: Debian) -> None:
     debian.run("systemctl stop mariadb")
 
 
+NEW = """
+server:
+  file.managed: [{name: /usr/sbin/mariadbd, contents: "", mode: 755}]
+shop:
+  mysql_database.present: [{require: [file: server]}]
+zoe:
+  mysql_user.present: [{password: x}]
+zoe may:
+  mysql_grants.present: [{grant: select, database: shop.*, user: zoe}]
+"""
+
+
+def test_a_server_that_is_yet_to_come_has_nothing(debian: Debian) -> None:
+    """Where its data are there already, it has to be asked."""
+    debian.tree(new=NEW)
+    debian.run("systemctl stop mariadb; mv /usr/sbin/mariadbd /usr/sbin/mysqld /root")
+    unreachable = "Can't connect to local server"
+    dry = debian.results("sls", "new", "--test", code=2)
+    assert all(unreachable in dry[name]["comment"] for name in ("shop", "zoe", "zoe may"))
+    debian.run("mv /var/lib/mysql /root/data")
+    dry = debian.results("sls", "new", "--test")
+    assert [(result["result"], result["changes"]) for result in [*dry.values()][1:]] == [
+        (None, {"shop": "Present"}),
+        (None, {"zoe": "Present"}),
+        (None, {"zoe may": "Present"}),
+    ]
+    assert "depends on" not in str(dry)
+    debian.run("mv /root/mariadbd /root/mysqld /usr/sbin; mv /root/data /var/lib/mysql")
+
+
 def test_a_password_is_in_no_argument_and_opens_the_account(server: Debian) -> None:
     """The client is a script that shows its arguments and hands over to the real one."""
     server.write(

@@ -102,7 +102,7 @@ def held(
         f" BY 1) r) AS rights FROM {table} WHERE {where}"
     )
     if not rows:
-        raise StateFailed(f"There is no {kind} {thing}", missing=("postgres", thing))
+        raise StateFailed(f"There is no {kind} {thing}", missing=(f"postgres_{kind}", thing))
     return [
         dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {}
         for row in rows

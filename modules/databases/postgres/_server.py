@@ -9,7 +9,8 @@ import re
 from typing import Annotated, Any
 
 from modules import _paths, cmd
-from runner.api import CommandFailed, Group, Line, Name, Record, Secret, changer, here
+from modules.databases._new_server import is_local, is_new
+from runner.api import CommandFailed, Group, Line, Name, Record, Secret, changer, here, promised
 
 
 class PostgresServer(Record):
@@ -36,14 +37,32 @@ class PostgresServer(Record):
 
     def select(self, query: str) -> list[dict[str, Any]]:
         """The rows that a query answers with. Raises CommandFailed with what psql says."""
+        if self._is_new():
+            return []
         text = f"SELECT coalesce(json_agg(found), '[]') FROM ({query}) found;"
-        return list(json.loads(_psql(self, text) or "[]"))
+        try:
+            return list(json.loads(_psql(self, text) or "[]"))
+        except CommandFailed as failure:
+            databases = [it for kind, it in failure.missing if kind == "postgres_database"]
+            if not any(promised("postgres_database", it) for it in databases):
+                raise
+            return []  # a state before this one makes it
+
+    def _is_new(self) -> bool:
+        return is_local(self.host or option("host")) and is_new(PROGRAMS, DATA)
 
     def execute(self, *statements: str) -> None:
         """Carry out statements, all or none of them where the server can (only while changing)."""
         change(self, statements)
 
 
+PROGRAMS = ("/usr/lib/postgresql/*/bin/postgres", "/usr/pgsql-*/bin/postgres", "/usr/bin/postgres")
+DATA = (
+    "/var/lib/postgresql/*/*/PG_VERSION",
+    "/var/lib/pgsql/data/PG_VERSION",
+    "/var/lib/pgsql/*/data/PG_VERSION",
+    "/var/lib/postgres/data/PG_VERSION",
+)
 _LOGIN = {"db_password": "password", "db_host": "host", "db_port": "port", "db_user": "user"}
 # as states have it, and those that say the database themselves
 Connection = Annotated[
@@ -125,8 +144,7 @@ def _runas(server: PostgresServer, host: str | None) -> str | None:
     """A local server takes the user of the system at his word: postgres."""
     if server.runas or os.geteuid() != 0:
         return server.runas
-    local = not host or host.startswith("/") or host in ("localhost", "127.0.0.1")
-    return "postgres" if local else None
+    return "postgres" if is_local(host) else None
 
 
 def _failure(output: str) -> CommandFailed:

@@ -65,13 +65,17 @@ def test_a_site(machine: Machine) -> None:
     )
     before = roles()
     dry = machine.results("sls", "site", "--test")
-    assert {each["result"] for each in dry.values()} == {None}, (
-        "what is not there yet depends on what makes it"
-    )
+    assert {each["result"] for each in dry.values()} == {None}
+    rights = dry.pop("readers may read")
+    assert "There is no schema reports (depends on " in rights["comment"], "it may be the owner"
+    assert not [each["comment"] for each in dry.values() if "(depends on " in each["comment"]]
     assert roles() == before, "a dry run changes nothing"
     real = machine.results("sls", "site")
     assert {each["result"] for each in real.values()} == {True}
     assert real["site_app"]["changes"] == {"site_app": "Present"}
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: real[name]["changes"] for name in dry
+    }
     assert (
         server.sql(
             "SELECT has_schema_privilege('site_readers', 'reports', 'USAGE')", database="site"
