@@ -29,6 +29,9 @@ def lines() -> Iterator[tuple[str, str, str]]:
             r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
         )
         yield "page", f"docs/{path.name}", f"{title}: {', '.join(headings)}"
+    for path in sorted((DOCS.parent / "sls_examples").glob("*/init.sls")):
+        parts = [file.stem for file in sorted(path.parent.glob("*.sls")) if file != path]
+        yield "example", f"sls_examples/{path.parent.name}", f"SLS files {', '.join(parts)}"
 
 
 def _sections(kind: str, path: Path, pattern: str) -> Iterator[tuple[str, str, str]]:

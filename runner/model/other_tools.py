@@ -1,315 +1,140 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other tools call states and arguments, and what to write here: one table, which the hints of
-unknown functions, unknown arguments and wrong shapes read.
+"""What other tools call states, arguments and ideas, and what to write here: other_tools.txt, which
+the hints of unknown functions, arguments, variables and options, of wrong shapes, `runner doc
+WORDS`, completion, and the tables of docs/coming-from-*.md read.
 
-To add a word, add it to a row of its kind. tests/runner/model/test_other_tools.py holds the table
+To add a word, add it to a line of its kind. tests/runner/model/test_other_tools.py holds the table
 to the functions that there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 
 from runner.model.diagnostics import suggestion
 from runner.model.records import Record
 
-FUNCTION, ARGUMENT, VARIABLE = "function", "argument", "variable"
+TABLE = "other_tools.txt"
+# IDEA: what stands for no single word of an SLS. COMMAND: programs and their options. FUNCTION: a
+# module, or a module and its function. ARGUMENT: what stands beside a state in those tools.
+# VARIABLE: of templates (`ansible_*`: each that begins so). SUBJECT: what people look for.
+KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VARIABLE, SUBJECT = (
+    "idea",
+    "command",
+    "function",
+    "argument",
+    "variable",
+    "subject",
+)
 ADVICE = ("it is", "leave", "the value", "there is")  # how a text begins that is nothing to write
 
 
 class Word(Record):
     """Words of other tools that mean the same.
 
-    tools: whose they are; empty for words of nobody's. kind: FUNCTION (a module, or a module and
-    its function), ARGUMENT (what stands beside a state in those tools), or VARIABLE (of templates;
-    `ansible_*`: each that begins so). words: as people write
-    them. names: the functions or arguments of this one that do it, the likeliest first. text: what
-    else there is to say, in the words of an SLS; {function} is the state that was written.
+    kind: of KINDS. words: as people write them, by the tool whose they are (`-`: nobody's). names:
+    what does it here, the likeliest first; of functions and arguments what is written in an SLS, of
+    others entries of the manual. text: what else there is to say, in the words of an SLS;
+    {function} is the state that was written.
     """
 
-    tools: str
     kind: str
-    words: str
-    names: str = ""
-    text: str = ""
+    names: tuple[str, ...]
+    text: str
+    words: Mapping[str, tuple[str, ...]]
+
+    def tools(self, word: str, more: str = "") -> list[str]:
+        """Whose a word is, in the singular or plural. more: a pattern of what may follow it."""
+        one = re.escape(word.removesuffix("s"))
+        spoken = re.compile(f"`?(?:{re.escape(word)}|{one}s?)(?:{more})`?", re.I)
+        return [tool for tool, words in self.words.items() if any(map(spoken.fullmatch, words))]
+
+    @property
+    def all_words(self) -> dict[str, None]:
+        """The words, without the backquotes that pages show."""
+        return {word.strip("`"): None for words in self.words.values() for word in words}
+
+    def is_of(self, module: str) -> bool:
+        """Return whether what is to be written is a state of a module."""
+        return bool(self.names) and self.names[0].startswith(f"{module}.")
 
     def hint(self, word: str, function: str = "") -> str:
         """The cure for a word that somebody wrote."""
-        names = self.names.split()
+        names = self.names if self.kind in (FUNCTION, ARGUMENT) else ()
         if len(names) == 1 and not self.text:
             return suggestion(names[0])
-        whose = " and ".join(f"{tool}'s" for tool in self.tools.split())
-        said = f"`{word}` is {whose}: " if whose else ""
-        said += "" if self.text.startswith(ADVICE) else "write "
+        tools = [f"{tool}'s" for tool in self.tools(word) if tool != "-"]
+        whose = " and ".join(filter(None, [", ".join(tools[:-1]), *tools[-1:]]))
+        said = f"`{word}` is {whose}: " if tools else ""
+        if self.kind not in (IDEA, COMMAND) and not self.text.startswith(ADVICE):
+            said += "write "
         listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         text = self.text.replace("{function}", function)
         return said + ("; " if text and len(names) > 1 else " ").join(filter(None, [listed, text]))
 
 
-_PACKAGE = "pkg.installed pkg.latest pkg.removed"
-_AGAIN = (
-    "service.running with `watch:` of what the service has to restart for (`reload: true` reloads)"
-)
-_LOOP = "`names:` with a list, or `{% for %}` around the state"
-_OF_RUN = "it is the whole run's: runner runs as who starts it, on this one machine; leave it out"
-_STILL = "leave it out: after a failure the other states run all the same"
-_AGAIN_AND_AGAIN = "`- retry: {attempts: 3, interval: 10}`"
+@cache
+def table() -> tuple[Word, ...]:
+    """All rows."""
+    return tuple(_rows(files("runner.model").joinpath(TABLE).read_text(encoding="utf-8")))
 
-TABLE = (
-    # ---------------------------------------------------------------- functions
-    Word("Ansible", FUNCTION, "apt yum dnf zypper pacman apk package packages rpm", _PACKAGE),
-    Word("Ansible", FUNCTION, "apt_package yum_package dnf_package homebrew portage", _PACKAGE),
-    Word("", FUNCTION, "pkg.present pkg.install pkg.add", "pkg.installed"),
-    Word("", FUNCTION, "pkg.absent pkg.remove pkg.uninstalled pkg.uninstall", "pkg.removed"),
-    Word("", FUNCTION, "pkg.upgraded pkg.updated pkg.upgrade", "pkg.latest pkg.uptodate"),
-    Word("", FUNCTION, "repo apt_repository yum_repository apt_key rpm_key", "pkgrepo.managed"),
-    Word("Ansible", FUNCTION, "copy get_url cookbook_file remote_file files", "file.managed"),
-    Word("Ansible Chef", FUNCTION, "template", "file.managed", "with `template: jinja`"),
-    Word("", FUNCTION, "file.present file.file file.create file.created", "file.managed"),
-    Word("", FUNCTION, "file.copied file.template file.content file.write", "file.managed"),
-    Word(
-        "Ansible Puppet",
-        FUNCTION,
-        "lineinfile file_line",
-        "file.replace file.line file.append",
-        "`pattern:` and `append_if_not_found: true` of file.replace are its regexp and line",
-    ),
-    Word("Ansible", FUNCTION, "blockinfile", "file.blockreplace"),
-    Word("Ansible", FUNCTION, "replace", "file.replace"),
-    Word("Ansible Chef", FUNCTION, "synchronize remote_directory", "file.recurse"),
-    Word("Ansible", FUNCTION, "unarchive", "archive.extracted"),
-    Word("Puppet", FUNCTION, "concat", "file.accumulated", "and file.managed with a template"),
-    Word("", FUNCTION, "directory file.dir file.folder folder mkdir", "file.directory"),
-    Word("", FUNCTION, "link symlink file.link", "file.symlink"),
-    Word("", FUNCTION, "file.removed file.deleted file.delete file.remove", "file.absent"),
-    Word(
-        "Ansible",
-        FUNCTION,
-        "stat",
-        text="the guard `creates: PATH`, or salt['file.file_exists'](PATH) in a template",
-    ),
-    Word("Ansible", FUNCTION, "ini_file ini_setting ini_subsetting", "ini.options_present"),
-    Word("", FUNCTION, "command shell exec execute raw bash script", "cmd.run cmd.script"),
-    Word("", FUNCTION, "cmd.command cmd.shell cmd.exec cmd.execute cmd.runs", "cmd.run"),
-    Word("", FUNCTION, "systemctl systemd_service services", "service.running service.enabled"),
-    Word("", FUNCTION, "service.started service.start service.up", "service.running"),
-    Word("", FUNCTION, "systemd.started systemd.start systemd.running", "service.running"),
-    Word("", FUNCTION, "service.present service.service systemd.service", "service.running"),
-    Word("", FUNCTION, "service.stopped service.stop service.down service.absent", "service.dead"),
-    Word("", FUNCTION, "systemd.stopped systemd.stop systemd.dead", "service.dead"),
-    Word("", FUNCTION, "systemd.enabled systemd.enable", "service.enabled"),
-    Word("", FUNCTION, "service.restarted service.restart service.reloaded", text=_AGAIN),
-    Word("", FUNCTION, "service.reload systemd.restarted systemd.reloaded", text=_AGAIN),
-    Word("Chef", FUNCTION, "systemd_unit", "systemd.unit"),
-    Word("", FUNCTION, "users user.user user.created user.create user.add", "user.present"),
-    Word("", FUNCTION, "user.managed user.exists", "user.present"),
-    Word("", FUNCTION, "user.removed user.deleted user.delete user.remove", "user.absent"),
-    Word("", FUNCTION, "groups group.group group.created group.create group.add", "group.present"),
-    Word("", FUNCTION, "group.managed group.exists", "group.present"),
-    Word("", FUNCTION, "group.removed group.deleted group.delete group.remove", "group.absent"),
-    Word("Ansible Puppet", FUNCTION, "authorized_key ssh_authorized_key", "ssh_auth.present"),
-    Word("Ansible Puppet", FUNCTION, "known_hosts sshkey", "ssh_known_hosts.present"),
-    Word("", FUNCTION, "crontab cron.cron cron.job cron.installed cron.managed", "cron.present"),
-    Word("Ansible", FUNCTION, "at systemd_timer", text="cron.present, or a timer by systemd.unit"),
-    Word("", FUNCTION, "mounts mount.present mount.mount", "mount.mounted"),
-    Word("", FUNCTION, "mount.absent mount.unmount", "mount.unmounted mount.fstab_absent"),
-    Word("Ansible", FUNCTION, "filesystem", "blockdev.formatted"),
-    Word("Ansible", FUNCTION, "lvol logical_volume", "lvm.lv_present"),
-    Word("Ansible", FUNCTION, "lvg volume_group", "lvm.vg_present"),
-    Word("Ansible Chef", FUNCTION, "modprobe kernel_module", "kmod.present"),
-    Word("Ansible Chef", FUNCTION, "hostname", "network.system"),
-    Word("Ansible", FUNCTION, "locale_gen", "locale.present"),
-    Word("Ansible", FUNCTION, "seboolean selboolean", "selinux.boolean"),
-    Word("Ansible", FUNCTION, "linux_acl", "acl.present"),
-    Word("Ansible Puppet", FUNCTION, "mail_alias mailalias", "alias.present"),
-    Word("", FUNCTION, "hosts host.host host.managed", "host.present"),
-    Word("Ansible", FUNCTION, "uri http_request", "http.query"),
-    Word("Ansible Puppet", FUNCTION, "git_repository vcsrepo", "git.latest git.cloned"),
-    Word("", FUNCTION, "git.clone git.checkout git.pull git.repo git.git", "git.latest git.cloned"),
-    Word("", FUNCTION, "python_package pip3", "pip.installed"),
-    Word("Chef", FUNCTION, "gem_package rubygem", "gem.installed"),
-    Word("Ansible", FUNCTION, "mysql_db", "mysql_database.present"),
-    Word("Ansible", FUNCTION, "postgresql_db", "postgres_database.present"),
-    Word("Ansible", FUNCTION, "postgresql_user postgresql_role", "postgres_user.present"),
-    Word("Ansible", FUNCTION, "postgresql_privs", "postgres_privileges.present"),
-    Word("Ansible", FUNCTION, "openssl_privatekey", "x509.private_key_managed"),
-    Word("Ansible", FUNCTION, "x509_certificate", "x509.certificate_managed"),
-    Word("Ansible", FUNCTION, "debug message", "test.show_notification"),
-    Word("Ansible", FUNCTION, "fail assert", text="`{{ raise('why') }}` in the template"),
-    Word("Ansible", FUNCTION, "set_fact", text="`{% set name = value %}` in the template"),
-    Word(
-        "Ansible",
-        FUNCTION,
-        "include_tasks import_tasks include_role import_role",
-        text="`include:`",
-    ),
-    Word("Chef", FUNCTION, "include_recipe import_playbook", text="`include:` at the margin"),
-    Word("Ansible", FUNCTION, "wait_for pause", text=_AGAIN_AND_AGAIN + " of the state that waits"),
-    Word("Ansible", FUNCTION, "reboot", text="system.reboot in module.wait, with `watch`"),
-    Word("Ansible", FUNCTION, "setup gather_facts", text="`grains` in the template"),
-    # ---------------------------------------------------------------- arguments
-    Word("", ARGUMENT, "owner", "user"),
-    Word("", ARGUMENT, "runas become_user", "user runas"),
-    Word("", ARGUMENT, "path dest command cmd run code", "name"),
-    Word("Ansible", ARGUMENT, "package_name service_name", "name"),
-    Word("", ARGUMENT, "src", "source"),
-    Word("", ARGUMENT, "content", "contents"),
-    Word("", ARGUMENT, "permissions perms", "mode"),
-    Word("", ARGUMENT, "dirmode directory_mode", "dir_mode"),
-    Word("", ARGUMENT, "filemode", "file_mode"),
-    Word("", ARGUMENT, "package", "name pkgs"),
-    Word("", ARGUMENT, "packages", "pkgs"),
-    Word("", ARGUMENT, "enabled", "enable"),
-    Word("", ARGUMENT, "show_diff", "show_changes"),
-    Word("", ARGUMENT, "tar_options zip_options", "options"),
-    Word("", ARGUMENT, "uses", "use"),
-    Word("Ansible", ARGUMENT, "chdir", "cwd"),
-    Word("Ansible", ARGUMENT, "executable", "bin_env shell"),
-    Word("Ansible", ARGUMENT, "virtualenv", "bin_env"),
-    Word("Ansible Puppet", ARGUMENT, "pass passno", "pass_num"),
-    Word("", ARGUMENT, "environment", "env"),
-    Word("Ansible", ARGUMENT, "update_cache", "refresh"),
-    Word("Ansible", ARGUMENT, "regexp regex", "pattern match"),
-    Word("Ansible", ARGUMENT, "line", "content repl"),
-    Word("Ansible", ARGUMENT, "replacement", "repl"),
-    Word("Ansible", ARGUMENT, "insertafter", "after"),
-    Word("Ansible", ARGUMENT, "insertbefore", "before"),
-    Word("Ansible", ARGUMENT, "block", "content"),
-    Word("Ansible", ARGUMENT, "create_home managehome manage_home", "createhome"),
-    Word("Ansible", ARGUMENT, "special_time", "special"),
-    Word("Ansible", ARGUMENT, "job", "name"),
-    Word("Ansible", ARGUMENT, "weekday", "dayweek"),
-    Word("Ansible", ARGUMENT, "day monthday", "daymonth"),
-    Word("Ansible", ARGUMENT, "repo repository url", "name"),
-    Word("Chef", ARGUMENT, "revision version", "rev"),
-    Word("Chef", ARGUMENT, "destination", "target"),
-    Word("Chef", ARGUMENT, "checksum", "source_hash"),
-    Word("Chef", ARGUMENT, "variables", "context"),
-    Word("Ansible", ARGUMENT, "follow", "follow_symlinks"),
-    Word("Puppet", ARGUMENT, "purge", "clean"),
-    Word("Puppet Chef", ARGUMENT, "returns", "success_retcodes"),
-    Word("Ansible", ARGUMENT, "when", "onlyif"),
-    Word("Chef", ARGUMENT, "not_if", "unless"),
-    Word("Chef", ARGUMENT, "only_if", "onlyif"),
-    Word("Chef", ARGUMENT, "notifies", "notify"),
-    Word("Chef", ARGUMENT, "subscribes", "subscribe"),
-    Word("Chef", ARGUMENT, "sensitive", "no_log"),
-    Word("Ansible", ARGUMENT, "check_mode", "noop"),
-    Word(
-        "",
-        ARGUMENT,
-        "ensure state status action present absent installed running",
-        text="the value is meant to be a function ({function} here), not an argument",
-    ),
-    Word(
-        "Puppet",
-        ARGUMENT,
-        "refreshonly",
-        text="`- onchanges:` and below it the states whose changes it is for",
-    ),
-    Word(
-        "Puppet", ARGUMENT, "logoutput", text="leave it out: what a command prints is in its result"
-    ),
-    Word(
-        "Puppet Chef", ARGUMENT, "tries try_sleep retries retry_delay delay", text=_AGAIN_AND_AGAIN
-    ),
-    Word(
-        "Puppet",
-        ARGUMENT,
-        "hasrestart hasstatus",
-        text="leave it out: the provider of services knows",
-    ),
-    Word(
-        "Ansible",
-        ARGUMENT,
-        "register",
-        text="`- onchanges:` or `- onfail:` with this state where its result decides, or"
-        " `{% set x = salt['cmd.run'](...) %}` for what a command prints",
-    ),
-    Word("Ansible", ARGUMENT, "loop with_items with_list with_dict with_fileglob", text=_LOOP),
-    Word("Ansible", ARGUMENT, "with_nested with_together with_sequence loop_control", text=_LOOP),
-    Word("Ansible", ARGUMENT, "become become_method become_flags sudo gather_facts", text=_OF_RUN),
-    Word("Ansible", ARGUMENT, "delegate_to run_once serial connection hosts", text=_OF_RUN),
-    Word(
-        "Ansible",
-        ARGUMENT,
-        "changed_when",
-        text="`- unless:`, `- onlyif:` or `- creates:`, by which a command runs only where it has"
-        " something to change, or `- stateful: true`, by which it says whether it changed anything",
-    ),
-    Word("Ansible", ARGUMENT, "failed_when", text="`- success_retcodes:`, or `- check_cmd:`"),
-    Word("Ansible Chef", ARGUMENT, "ignore_errors ignore_failure", text=_STILL),
-    Word("Ansible", ARGUMENT, "removes", text="`- onlyif: test -e PATH`"),
-    Word("Ansible", ARGUMENT, "args", text="its entries with a dash of their own: `- cwd: /PATH`"),
-    Word("Ansible", ARGUMENT, "handlers", text="a state with `- watch:` of what it reacts to"),
-    Word("Ansible", ARGUMENT, "tasks pre_tasks post_tasks roles", text="`include:` at the margin"),
-    Word(
-        "Ansible",
-        ARGUMENT,
-        "remote_src",
-        text="leave it out: a source lies on this machine unless it begins with salt:// or https://",
-    ),
-    Word(
-        "Ansible", ARGUMENT, "daemon_reload", text="leave it out: systemd reads changed units anew"
-    ),
-    Word("Ansible", ARGUMENT, "append", text="`- remove_groups: false`, which keeps other groups"),
-    # ---------------------------------------------------------------- variables of templates
-    Word("Ansible", VARIABLE, "ansible_hostname", text="grains.host"),
-    Word("Ansible", VARIABLE, "ansible_fqdn", text="grains.fqdn"),
-    Word("Ansible", VARIABLE, "inventory_hostname", text="grains.id"),
-    Word("Ansible", VARIABLE, "ansible_os_family", text="grains.os_family"),
-    Word("Ansible", VARIABLE, "ansible_distribution", text="grains.os"),
-    Word("Ansible", VARIABLE, "ansible_distribution_release", text="grains.oscodename"),
-    Word("Ansible", VARIABLE, "ansible_distribution_major_version", text="grains.osmajorrelease"),
-    Word("Ansible", VARIABLE, "ansible_architecture", text="grains.cpuarch"),
-    Word("Ansible", VARIABLE, "ansible_memtotal_mb", text="grains.mem_total"),
-    Word("Ansible", VARIABLE, "ansible_processor_vcpus", text="grains.num_cpus"),
-    Word(
-        "Ansible Puppet Chef",
-        VARIABLE,
-        "ansible_* facts hostvars group_names node",
-        text="grains.NAME (`runner show grains` lists them), or pillar.get('KEY') for your values",
-    ),
-    Word("Ansible", VARIABLE, "item", text="`{% for item in [...] %}` around the state"),
-    Word(
-        "Ansible", VARIABLE, "lookup query", text="salt['FUNCTION'](...), cmd.run or file.read say"
-    ),
-)
 
-_BY_WORD: Mapping[str, Mapping[str, Word]] = {
-    kind: {word: row for row in TABLE if row.kind is kind for word in row.words.split()}
-    for kind in (FUNCTION, ARGUMENT, VARIABLE)
-}
+def _rows(text: str) -> Iterator[Word]:
+    kind = ""
+    for line in text.splitlines():
+        if line.startswith("# ---"):
+            kind = line.split()[-1]
+        elif line and not line.startswith("#"):
+            names, said, *tools = re.split(r" ?\| ", line)
+            pairs = (tool.split(": ", 1) for tool in tools)
+            words = {tool: tuple(listed.split(", ")) for tool, listed in pairs}
+            yield Word(kind, tuple(names.split()), said, words)
+
+
+@cache
+def _by_word(kind: str) -> Mapping[str, Word]:
+    return {word: row for row in table() if row.kind == kind for word in row.all_words}
 
 
 def rows(word: str) -> list[Word]:
-    """The rows that a word stands in, of any kind."""
-    return [row for row in TABLE if word in row.words.split()]
+    """The rows of a word, of any kind; else those of words that it begins (`apt-get install`)."""
+    return [row for row in table() if row.tools(word)] or [
+        row for row in table() if row.tools(word, "[ :].*")
+    ]
 
 
-def function_word(name: str, here: str) -> Word | None:
-    """The row of a state function; None where nothing is known of it. here: the same with the name
-    that its module has here.
-    """
-    words = _BY_WORD[FUNCTION]
-    module = words.get(name.partition(".")[0])
-    end = words.get(name.rpartition(".")[2])  # file.lineinfile
-    if end and name not in words and end.names.startswith(f"{name.partition('.')[0]}."):
-        return end
-    if name in words or (module and " " not in module.names):
-        return words.get(name, module)
-    return words.get(here, module)
+def function_word(name: str, here: bool = False) -> Word | None:
+    """The row of a state function; None where nothing is known of it. here: its module is there."""
+    words = _by_word(FUNCTION)
+    module, _, function = name.partition(".")
+    row = words.get(name)
+    if not function:
+        return None if row and row.is_of(module) else row  # `user` is called so here, too
+    within = words.get(function)
+    if row or (within and within.is_of(module)):  # file.lineinfile
+        return row or within
+    if here:
+        return None
+    return words.get(f"{module_of(module)}.{function}") or words.get(module)
 
 
 def argument_word(name: str) -> Word | None:
     """The row of an argument, or of what stands in other tools beside a state."""
-    return _BY_WORD[ARGUMENT].get(name)
+    return _by_word(ARGUMENT).get(name)
 
 
 def variable_word(name: str) -> Word | None:
     """The row of a variable of a template."""
-    words = _BY_WORD[VARIABLE]
+    words = _by_word(VARIABLE)
     return words.get(name) or words.get(f"{name.partition('_')[0]}_*")
+
+
+def option_word(name: str) -> Word | None:
+    """The row of an option of a command line."""
+    return _by_word(COMMAND).get(name)
 
 
 def task_hint(entry: object) -> str | None:
@@ -317,17 +142,17 @@ def task_hint(entry: object) -> str | None:
     if not isinstance(entry, Mapping):
         return None
     for key in entry:
-        row = _BY_WORD[FUNCTION].get(str(key).rpartition(".")[2])
+        row = _by_word(FUNCTION).get(str(key).rpartition(".")[2])
         if row and row.names:
             id_ = entry.get("name") or "ID"
             return (
                 f"a list of tasks is Ansible's: write `{id_}:` and below it, indented,"
-                f" `{row.names.split()[0]}:` with `- ` before each argument"
+                f" `{row.names[0]}:` with `- ` before each argument"
             )
     return None
 
 
 def module_of(word: str) -> str:
     """The state module that another tool calls by a word; the word itself where none is known."""
-    row = _BY_WORD[FUNCTION].get(word)
-    return row.names.partition(".")[0] if row and row.names else word
+    row = _by_word(FUNCTION).get(word)
+    return row.names[0].partition(".")[0] if row and row.names else word

@@ -88,7 +88,7 @@ def _show_found(common: Common, words: list[str], problem: RunnerError | None = 
         contents = explain.manual(options_of(common), None)
     names = [f"{module}.{function}" for module in contents for function in contents[module]]
     answer = search.search(words, names)
-    if not answer.entries:
+    if not answer.entries and not answer.hint:
         about = " ".join(words)
         raise problem or RunnerError(f"the manual has nothing about {about}", hint=ALL_PAGES)
     if common.for_people:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.cli.parsing.option_spec import COMMANDS
+from runner.model import other_tools
 
 OPTIONS = (
     "pillar",
@@ -16,15 +17,6 @@ OPTIONS = (
     "pillarenv",
     "test",
 )  # what Salt takes as NAME=VALUE and runner as an option
-# options of Ansible, Puppet and others -> what they are here
-OTHER_TOOLS = {
-    **dict.fromkeys(("--check", "--noop", "--dry-run", "--dryrun"), "a dry run is `--test`"),
-    **dict.fromkeys(("--limit", "--hosts"), "runner is about this machine; `--id ID` says which"),
-    **dict.fromkeys(("--start-at-task", "--start-at-state"), "`--start-at ID`"),
-    **dict.fromkeys(("--extra-vars", "-e"), "`--pillar TEXT` gives more pillar"),
-    "--skip": "`--exclude ID` or `--skip-tags TAG`",
-    "--become": "start runner as root",
-}
 
 
 def words(error: Any) -> list[str]:
@@ -51,8 +43,8 @@ def _command_path(words: Sequence[str]) -> str:
 
 def _hint(message: str, path: str) -> str | None:
     if other := re.match(r"No such option: (--[\w-]+)", message):
-        if hint := OTHER_TOOLS.get(other[1]):
-            return hint
+        if theirs := other_tools.option_word(other[1]):
+            return theirs.text
     if " " not in path and message.startswith("No such option"):
         return "options come after the command: `runner highstate --test`"
     if command := re.match(r"No such command '(state\.\w+)'", message):

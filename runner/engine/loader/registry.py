@@ -152,8 +152,9 @@ class Registry:
         module, _, function = name.partition(".")
         if not self.has_state(module) and (instead := unsupported.hint(name)):
             return instead
-        lowered = f"{other_tools.module_of(module.lower())}.{function.lower()}"
-        theirs = other_tools.function_word(name, lowered)
+        here = module.lower() if self.has_state(module.lower()) else ""
+        lowered = f"{here or other_tools.module_of(module.lower())}.{function.lower()}"
+        theirs = other_tools.function_word(name, bool(here))
         if self._is_state(lowered):
             meant = suggestion(lowered)
         elif theirs:
@@ -306,11 +307,11 @@ class Registry:
         if instead and name.partition(".")[0] not in self._tree("modules").names():
             return instead
         module, _, function = name.partition(".")
-        near = self.suggest_function(f"{other_tools.module_of(module)}.{function}")
-        if near:
+        here = module in self.modules()
+        theirs = module if here else other_tools.module_of(module)
+        if near := self.suggest_function(f"{theirs}.{function}"):
             return suggestion(near)
-        module = name.partition(".")[0]
-        if module in self.modules():
+        if here:
             return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
         return "`runner doc` lists all modules; one of your own belongs in _modules/ of the tree"
 

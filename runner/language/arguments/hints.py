@@ -24,8 +24,7 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     others = list(map(str, others))
     word = key.lower().replace("-", "_")
     theirs = other_tools.argument_word(word)
-    aliases: list[str] = theirs.names.split() if theirs else []
-    for alias in (OTHER_WORDS.get(word, ""), *aliases):
+    for alias in (OTHER_WORDS.get(word, ""), *(theirs.names if theirs else ())):
         if alias in own or alias in others:
             return alias
     if theirs and theirs.text:
@@ -41,11 +40,11 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
 
 def unknown(key: str, own: Collection[str], near: str | None, function: str) -> str:
     """The hint for an argument that the function does not have."""
+    theirs = other_tools.argument_word(key)
+    if theirs and theirs.text and (near is None or near in theirs.names):
+        return theirs.hint(key, function)
     if near:
         return suggestion(repr(near))
-    theirs = other_tools.argument_word(key)
-    if theirs and theirs.text:
-        return theirs.hint(key, function)
     listed = sorted(own)
     if len(listed) > MANY:
         return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."

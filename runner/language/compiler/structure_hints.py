@@ -107,15 +107,13 @@ def list_hint(value: Value, state: str = "") -> str:
 
 def of_another_tool(word: str) -> str | None:
     """The cure for a word of another tool that stands where a function belongs."""
-    function, beside = other_tools.function_word(word, word), other_tools.argument_word(word)
+    function, beside = other_tools.function_word(word), other_tools.argument_word(word)
     if function and function.names:
-        first = function.names.split()[0]
-        return f"write `{first}:`, and `- ` before each argument below it"
+        return f"write `{function.names[0]}:`, and `- ` before each argument below it"
     if beside and beside.text:
         return beside.hint(word, "module.function")
     if beside and word not in BESIDE:
-        name = beside.names.split()[0]
-        return f"write it as an argument, `- {name}: ...`, below the function"
+        return f"write it as an argument, `- {beside.names[0]}: ...`, below the function"
     return None
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
+from runner.engine.loader import unsupported
 from runner.model import other_tools
 from runner.model.diagnostics import similar
 from runner.model.records import Record
@@ -17,39 +18,17 @@ from runner.model.records import Record
 INDEX = "manual_index.txt"
 MOST = 15  # entries of an answer
 ALIKE = 3  # of one module
-# what people say, and what this manual calls it
-MEANS = {
-    "firewall": "firewalld nftables iptables ufw",
-    "mail": "alias on_failure",
-    "email": "alias on_failure",
-    "vhost": "apache_site virtual host",
-    "virtualhost": "apache_site virtual host",
-    "unattended": "schedule upgraded cron",
-    "backup": "undo restore_backup",
-    "rollback": "undo",
-    "password": "secrets shadow password",
-    "vault": "secrets vault",
-    "reboot": "system reboot",
-    "repo": "pkgrepo repository",
-    "ppa": "pkgrepo",
-    "systemd": "service systemd timer",
-    "timer": "schedule systemd",
-    "container": "docker podman container",
-    "handler": "listen watch",
-    "facts": "grains",
-    "variables": "pillar vars",
-    "loop": "names templates",
-    "role": "formulas include",
-    "apt": "pkg pkgrepo",
-    "yum": "pkg pkgrepo",
-}
+ALMOST = (
+    0.82  # how much a word is like the one that was meant: onfial and onfail, not quota and quote
+)
 # how likely it is that people look for it
-_LIKELY = {"word": 4, "state": 3, "page": 3, "key": 2, "function": 0}
+_LIKELY = {"word": 4, "state": 3, "page": 3, "key": 2, "example": 1, "function": 0}
+_SMALL = frozenset("a an and at do for how i in is of on or the to with".split())
 
 
 class Entry(Record):
-    """kind: state, function, key (of the configuration), word (of the language) or page (of
-    docs/).
+    """kind: state, function, key (of the configuration), word (of the language), page (of docs/) or
+    example (of sls_examples/).
     """
 
     kind: str
@@ -70,24 +49,30 @@ class Answer(Record):
 
 def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
     """The entries that are about all the words. states: all state functions, the tree's too."""
-    entries = [*_entries()]
-    known_names = {entry.name for entry in entries}
-    entries += [Entry("state", name, "of this tree") for name in states if name not in known_names]
-    asked = [_asked(word.lower()) for word in words]
+    everything = [*entries()]
+    known_names = {entry.name for entry in everything}
+    everything += [
+        Entry("state", name, "of this tree") for name in states if name not in known_names
+    ]
     said = " ".join(words)
-    hint = next((each.rows[0].hint(each.word) for each in asked if each.rows), "")
-    if (found := _found(entries, asked)) or hint:
-        return Answer(said, "", hint, found)
-    known = {token for entry in entries for token in _tokens(f"{entry.name} {entry.about}")}
-    known |= MEANS.keys() | {word for row in other_tools.TABLE for word in row.words.split()}
-    near = [similar(each.word, known, 1, 0.8) for each in asked]
+    asked = _all_asked(said)
+    hints = [row.hint(each.word) for each in asked for row in each.rows if row.text]
+    found = _found(everything, asked)
+    if not found and len(asked) == 1 and (lacking := unsupported.hint(f"{said}.")):
+        hints.append(lacking)
+    if found or hints:
+        return Answer(said, "", "".join(hints[:1]), found)
+    known = {token for entry in everything for token in _tokens(f"{entry.name} {entry.about}")}
+    known |= {word for row in other_tools.table() for word in row.all_words}
+    near = [similar(each.word, known, 1, ALMOST) for each in asked]
     if not all(near):
         return Answer(said, "", "", ())
     asked = [_asked(word) for (word,) in near]
-    return Answer(said, " ".join(each.word for each in asked), "", _found(entries, asked))
+    return Answer(said, " ".join(each.word for each in asked), "", _found(everything, asked))
 
 
-def _entries() -> Iterator[Entry]:
+def entries() -> Iterator[Entry]:
+    """All of the index."""
     text = files("runner.tools.queries").joinpath(INDEX).read_text(encoding="utf-8")
     for line in text.splitlines():
         kind, name, about = line.split("\t")
@@ -95,23 +80,30 @@ def _entries() -> Iterator[Entry]:
 
 
 class _Asked(Record):
-    """A word that is looked for. rows: of other tools' words; here: their names here. meant: what
-    this manual calls it. stem: without its ending, or empty where too little is left.
+    """A word that is looked for. rows: of other tools' words; here: what does it here, the
+    likeliest first. stem: without its ending, or empty where too little is left.
     """
 
     word: str
     rows: Sequence[other_tools.Word]
-    here: frozenset[str]
-    meant: frozenset[str]
+    here: Sequence[str]
     stem: str
+
+
+def _all_asked(said: str) -> list[_Asked]:
+    """The words, or the one that they are together (`log rotation`, `virtual host`)."""
+    words = [word for word in said.lower().split() if word not in _SMALL] or [said.lower()]
+    for glue in (" ", "", "-", "_") if len(words) > 1 else ():
+        if other_tools.rows(glue.join(words)):
+            return [_asked(glue.join(words))]
+    return [_asked(word) for word in words]
 
 
 def _asked(word: str) -> _Asked:
     rows = other_tools.rows(word)
-    here = frozenset(name for row in rows for name in row.names.split())
-    meant = MEANS.get(word) or MEANS.get(word.removesuffix("s")) or ""
+    here = dict.fromkeys(name for row in rows for name in row.names)
     stem = re.sub(r"(ies|es|s|ing|ed)$", "", word)
-    return _Asked(word, rows, here, frozenset(meant.split()), stem if len(stem) > 3 else "")
+    return _Asked(word, rows, [*here], stem if len(stem) > 3 else "")
 
 
 def _found(entries: Sequence[Entry], asked: Sequence[_Asked]) -> list[Entry]:
@@ -128,25 +120,24 @@ def _found(entries: Sequence[Entry], asked: Sequence[_Asked]) -> list[Entry]:
             continue
         module = (entry.kind, entry.name.partition(".")[0])
         of_module[module] += 1
-        if "." not in entry.name or of_module[module] <= ALIKE:
+        asked_for = any(entry.name in each.here for each in asked)
+        if "." not in entry.name or of_module[module] <= ALIKE or asked_for:
             best.append(entry)
     return best[:MOST]
 
 
 def _score(asked: _Asked, name: str, names: frozenset[str], about: frozenset[str]) -> int:
     """How much an entry is about a word. names, about: the words of its name, and the others."""
-    word, _, here, meant, stem = asked
-    if name in here:
-        return 9
-    if word in names or (meant and meant <= names):
+    if name in asked.here:
+        return 40 - asked.here.index(name)
+    if asked.word in names:
         return 8
-    if meant & names:
-        return 6
-    if stem and any(token.startswith(stem) for token in names):
+    if asked.stem and any(token.startswith(asked.stem) for token in names):
         return 5
-    if word in about or meant & about:
+    if asked.word in about:
         return 3
-    return 2 if stem and any(token.startswith(stem) for token in about) else 0
+    by_stem = asked.stem and not asked.rows  # `become` is not about what becomes something
+    return 2 if by_stem and any(token.startswith(asked.stem) for token in about) else 0
 
 
 def _tokens(text: str) -> frozenset[str]:

@@ -5,41 +5,54 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from collections import Counter
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 
 from runner.engine.loader import unsupported
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.bind import known
 from runner.language.arguments.hints import meant
+from runner.model import other_tools
 from runner.model.global_arguments import GLOBAL_ARGUMENTS
-from runner.model.other_tools import ARGUMENT, FUNCTION, TABLE, VARIABLE, module_of
+from runner.model.other_tools import ARGUMENT, COMMAND, FUNCTION, IDEA, KINDS, SUBJECT, module_of
+from runner.tools.queries import search
 
 LIBRARY = Registry({})
 STATES = {f"{m}.{name}" for m in LIBRARY.state_modules() for name in LIBRARY.state_functions(m)}
 FUNCTIONS = {f"{m}.{name}" for m in LIBRARY.modules() for name in LIBRARY.functions(m)}
+TABLE = other_tools.table()
+# what stands in code of texts and is no argument of a state
+NO_ARGUMENTS = {"include"}
 
 
 def words(kind: str) -> list[str]:
-    return [word for row in TABLE if row.kind == kind for word in row.words.split()]
+    return [word for row in TABLE if row.kind == kind for word in row.all_words]
 
 
-def names(kind: str) -> set[str]:
-    return {name for row in TABLE if row.kind == kind for name in row.names.split()}
+def names(*kinds: str) -> set[str]:
+    return {name for row in TABLE if row.kind in kinds for name in row.names}
 
 
-@pytest.mark.parametrize("kind", [FUNCTION, ARGUMENT, VARIABLE])
+def test_each_row_has_words_and_says_something() -> None:
+    for row in TABLE:
+        assert row.kind in KINDS and (row.names or row.text), row
+        assert row.words.keys() <= {"Ansible", "Puppet", "Chef", "shell", "-"}, row
+        assert all(word == word.strip() and word for word in row.all_words), row
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_word_is_in_one_row(kind: str) -> None:
     assert [word for word, times in Counter(words(kind)).items() if times > 1] == []
 
 
 def test_states_that_are_to_be_written_are_there() -> None:
     assert names(FUNCTION) - STATES == set()
-    texts = " ".join(row.text for row in TABLE)
-    said = set(re.findall(r"(?<![\w/.])[a-z]\w*\.[a-z]\w*", texts))
-    grains = {word for word in said if word.startswith(("grains.", "module.function"))}
+    texts = " ".join(row.text for row in TABLE if row.kind not in (IDEA, COMMAND))
+    said = set(re.findall(r"(?<![\w/.{])[a-z]\w*\.[a-z]\w*", texts))
+    grains = {word for word in said if word.startswith("grains.")}
     assert said - grains - STATES - FUNCTIONS == set()
 
 
@@ -47,15 +60,48 @@ def test_arguments_that_are_to_be_written_are_there() -> None:
     arguments = {name for state in STATES for name in known(LIBRARY.state(state).function)}
     assert names(ARGUMENT) - arguments - GLOBAL_ARGUMENTS.keys() == set()
     texts = " ".join(row.text for row in TABLE)
-    said = {*re.findall(r"`-? ?([a-z_]+):", texts)} - {"include"}
+    said = {*re.findall(r"`-? ?([a-z_]+):[ `]", texts)} - NO_ARGUMENTS
     arguments |= known(LIBRARY.state("service.running").mod_watch)
-    assert said - arguments - GLOBAL_ARGUMENTS.keys() == set()
+    keys = {e.name.rpartition(".")[2] for e in search.entries() if e.kind == "key"}
+    assert said - arguments - GLOBAL_ARGUMENTS.keys() - keys == set()
+
+
+def test_pages_that_are_to_be_read_are_there() -> None:
+    entries = {entry.name for entry in search.entries()}
+    assert names(IDEA, COMMAND, SUBJECT) - entries - GLOBAL_ARGUMENTS.keys() == set()
 
 
 def test_words_are_not_our_own() -> None:
-    own = [word for word in words(FUNCTION) if word in STATES or LIBRARY.has_state(word)]
-    assert own == []
+    """But where both tools call it the same, for the tables of pages."""
+    own = [
+        word
+        for word in words(FUNCTION)
+        if word in STATES or (LIBRARY.has_state(word) and other_tools.function_word(word))
+    ]
+    assert own == ["systemd"]  # Ansible's starts services
     assert [word for word in words(ARGUMENT) if word in GLOBAL_ARGUMENTS] == ["runas", "state"]
+
+
+def test_what_most_roles_use_is_there() -> None:
+    """Arguments of the same name need no row."""
+    ours = {name for state in STATES for name in known(LIBRARY.state(state).function)}
+    ours |= {*GLOBAL_ARGUMENTS, *known(LIBRARY.state("service.running").mod_watch)}
+    kinds = {"module": {*words(FUNCTION)}, "keyword": ours | {*words(ARGUMENT)}}
+    kinds["argument"] = kinds["keyword"]
+    kinds["module"] |= {"include"}  # called so here, but beside IDs
+    lines = (ROOT / "tests/data/words_of_roles.txt").read_text().splitlines()
+    counted = [line.split() for line in lines if not line.startswith("#")]
+    assert [word for word, kind, *_ in counted if word not in kinds[kind]] == []
+
+
+def test_pages_have_the_tables_as_they_are() -> None:
+    made = runpy.run_path(str(ROOT / "docs/other_tools.py"))["page"]
+    pages = [path.read_text() for path in sorted((ROOT / "docs").glob("coming-from-*.md"))]
+    assert [made(page) for page in pages] == pages, "sh docs/reference.sh"
+    shown = "".join(pages)
+    for row in TABLE:
+        if row.kind != SUBJECT and not {"Chef", "-"} & row.words.keys():
+            assert all(word in shown for word in row.all_words if "|" not in word), row
 
 
 def test_a_module_is_known_by_its_first_state() -> None:
@@ -70,14 +116,20 @@ def hints(machine: Machine, text: str) -> list[tuple[int, str]]:
 
 def test_each_function_is_answered(machine: Machine) -> None:
     """A word alone says what a module is called, so a function is written behind it."""
-    rows = [(row, word) for row in TABLE if row.kind == FUNCTION for word in row.words.split()]
+    rows = [
+        (row, word)
+        for row in TABLE
+        if row.kind == FUNCTION
+        for word in row.all_words
+        if re.fullmatch(r"[a-z_][\w.]*", word) and not LIBRARY.has_state(word)
+    ]
     typed = [word if "." in word else f"{word}.xyz" for _, word in rows]
     text = "".join(f"i{n}: {{{word}: []}}\n" for n, word in enumerate(typed))
     answers = dict(hints(machine, text))
     assert len(answers) == len(rows)
     for line, (row, word) in enumerate(rows, 1):
         if unsupported.of_state(typed[line - 1]) is None:
-            for part in (*row.names.split(), row.text):
+            for part in (*row.names, row.text):
                 assert part in answers[line], (word, answers[line])
 
 
@@ -86,8 +138,8 @@ def test_each_argument_is_answered(machine: Machine) -> None:
     rows = [
         (row, word)
         for row in TABLE
-        if row.kind == ARGUMENT and row.text
-        for word in row.words.split()
+        if row.kind == ARGUMENT and row.text and not row.names
+        for word in row.all_words
     ]
     text = "/x:\n  file.managed:\n" + "".join(f"    - {word}: x\n" for _, word in rows)
     answers = dict(hints(machine, text))
@@ -120,7 +172,7 @@ def test_the_argument_that_the_function_has(function: str, argument: str, own: s
         ("- name: Web server\n  apt: {name: nginx}\n", "write `Web server:`.*`pkg.installed:`"),
         ("a:\n  copy:\n    - src: x\n", "write `file.managed:`"),
         ("a:\n  copy:\n    src: x\n", "write `file.managed:`"),
-        ("a:\n  test.nop: []\n  when: x\n", "`- onlyif: ...`"),
+        ("a:\n  test.nop: []\n  when: x\n", "write onlyif or"),
         ("a:\n  test.nop: []\n  become: true\n", "leave it out"),
         ("tasks:\n  - name: x\n", "include"),
         ("a:\n  pkg.installed:\n    - state: latest\n", "a function .pkg.installed here"),

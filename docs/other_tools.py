@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the tables of docs/coming-from-*.md anew, between `<!-- words of TOOL -->` and `<!-- end
+-->`, from the table of other tools' words.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from runner.model import other_tools
+
+DOCS = Path(__file__).parent
+PLACE = re.compile(r"(<!-- words of (\w+) -->\n).*?(<!-- end -->\n)", re.S)
+TITLES = {
+    other_tools.IDEA: "Ideas",
+    other_tools.COMMAND: "Commands",
+    other_tools.FUNCTION: "States",
+    other_tools.ARGUMENT: "Arguments, and what stands beside them",
+    other_tools.VARIABLE: "Variables of templates",
+}
+
+
+def tables(tool: str) -> str:
+    """The tables of a tool's words."""
+    text = ""
+    for kind, title in TITLES.items():
+        rows = [row for row in other_tools.table() if row.kind == kind and tool in row.words]
+        if rows:
+            text += f"\n### {title}\n\n| {tool} | here |\n|---|---|\n"
+            text += "".join(f"| {_words(row, tool)} | {_here(row)} |\n" for row in rows)
+    return f"{text}\n"
+
+
+def _words(row: other_tools.Word, tool: str) -> str:
+    coded = row.kind not in (other_tools.IDEA, other_tools.COMMAND)
+    words = (
+        f"`{word}`" if (coded or word.startswith("-")) and "`" not in word else word
+        for word in row.words[tool]
+    )
+    return ", ".join(words).replace("|", "\\|")
+
+
+def _here(row: other_tools.Word) -> str:
+    pages = [name for name in row.names if name.startswith("docs/")]
+    links = ", ".join(f"[{name[5:]}]({name[5:]})" for name in pages)
+    names = row.names if row.kind in (other_tools.FUNCTION, other_tools.ARGUMENT) else ()
+    listed = ", ".join(f"`{name}`" for name in names)
+    glue = "; " if len(names) > 1 else " "
+    said = glue.join(filter(None, [listed, row.text.replace("{function}", "`service.running`")]))
+    return said + (f" ({links})" if links else "")
+
+
+def page(text: str) -> str:
+    """A page with its tables as they are now."""
+    return PLACE.sub(lambda found: found[1] + tables(found[2]) + found[3], text)
+
+
+if __name__ == "__main__":
+    for path in sorted(DOCS.glob("coming-from-*.md")):
+        path.write_text(page(path.read_text()))
