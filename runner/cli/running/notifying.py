@@ -12,20 +12,29 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from runner.cli.running.exit_codes import INTERRUPTED
 from runner.history.outbox.document import text_of
 from runner.sources.config.keys import NOTIFYING
 from runner.support.programs import running
 
 SECONDS = 60.0  # that a command may take
+# what is in the environment of a command, beside the counts
+_FACTS = {
+    "ID": "machine",
+    "RUN": "run",
+    "OUTCOME": "outcome",
+    "EXIT_CODE": "exit_code",
+    "DURATION": "duration",
+    "COMMAND": "command",
+}
 
 
 def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
-    """Call the commands that a run asks for: those of `on_failure` when a state failed or the tree
-    did not compile, of `on_success` otherwise, of `on_change` when it changed something, and those
-    of `always`. Not for dry runs, nor for those that a person has interrupted. raw: the
-    configuration.
+    """Call the commands that a run asks for: those of `on_success` when all went well, of
+    `on_failure` otherwise, of `on_change` when it changed something, and those of `always`. Not for
+    dry runs, nor for those that a person has interrupted. raw: the configuration.
     """
-    if report["test"] or report["outcome"] in ("interrupted", "locked"):
+    if report["test"] or report["outcome"] == "locked" or report["exit_code"] == INTERRUPTED:
         return
     is_so = {
         "on_success": report["outcome"] == "done",
@@ -35,15 +44,20 @@ def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
     }
     text = text_of(report)
     for key in NOTIFYING:
-        for command in raw.get(key) or () if is_so[key] else ():
+        for command in _commands(raw.get(key)) if is_so[key] else ():
             if problem := _called(command, text, report):
                 with suppress(OSError, ValueError):
                     print(f"warning: {key}: {command[0]}: {problem}", file=sys.stderr)
 
 
+def _commands(setting: Any) -> Sequence[Sequence[str]]:
+    """Lists of words; a text is read by a shell."""
+    return [["sh", "-c", setting]] if isinstance(setting, str) else setting or ()
+
+
 def _called(command: Sequence[str], text: bytes, report: Mapping[str, Any]) -> str:
     """Why a command failed; empty where it did not."""
-    facts = {"RUNNER_OUTCOME": report["outcome"], "RUNNER_ID": report["machine"]}
+    facts = {f"RUNNER_{name}": str(report[key]) for name, key in _FACTS.items()}
     facts |= {f"RUNNER_{word.upper()}": str(number) for word, number in report["counts"].items()}
     try:
         with running(

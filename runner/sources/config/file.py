@@ -166,7 +166,9 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
     """Yield what is wrong with the commands that a run calls at its end."""
     for key in NOTIFYING:
         lines = settings.get(key)
-        if not isinstance(lines, list):  # none, or what the table of types refuses
+        if not isinstance(lines, list | str):  # none, or what the table of types refuses
+            continue
+        if isinstance(lines, str) and lines.strip():  # for a shell
             continue
         if lines and all(
             isinstance(line, list)
@@ -176,9 +178,10 @@ def _command_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnosti
         ):
             continue
         yield Diagnostic(
-            f"{key} has to be a list of commands, each a list of words",
+            f"{key} has to be a list of commands, each a list of words, or a text for a shell",
             place_of(file, key),
-            f"write `{key}: [[mail, -s, runner failed, root]]`; numbers in quotes",
+            f"write `{key}: [[mail, -s, runner failed, root]]`, numbers in quotes,"
+            f" or `{key}: 'mail -s \"runner failed\" root'`",
             "config",
         )
 

@@ -377,38 +377,38 @@ class PartSettings:
         ),
     ]
     always: Annotated[
-        list[Any],
+        str | list[Any],
         Key(
             REPORTS,
-            "Commands, each a list of words, that each run calls at its end; they read its report"
-            " from standard input.",
-            "always:\n  - [curl, -fsS, -m, '10', 'https://hc-ping.com/UUID']",
+            "Commands, each a list of words, or a text for a shell, that each run calls at its end;"
+            " they read its report from standard input.",
+            "always: 'curl -fsS -m 10 \"https://hc-ping.com/UUID/$RUNNER_EXIT_CODE\"'",
         ),
     ]
     on_change: Annotated[
-        list[Any],
+        str | list[Any],
         Key(
             REPORTS,
-            "Commands, each a list of words, that a run calls at its end if it changed"
-            " something; they read its report from standard input.",
+            "Commands, each a list of words, or a text for a shell, that a run calls at its end if"
+            " it changed something; they read its report from standard input.",
             "on_change:\n  - [logger, -t, runner, changed]",
         ),
     ]
     on_failure: Annotated[
-        list[Any],
+        str | list[Any],
         Key(
             REPORTS,
-            "Commands, each a list of words, that a run calls at its end if a state failed;"
-            " they read its report from standard input.",
+            "Commands, each a list of words, or a text for a shell, that a run calls at its end if"
+            " a state failed; they read its report from standard input.",
             "on_failure:\n  - [mail, -s, runner failed, root]",
         ),
     ]
     on_success: Annotated[
-        list[Any],
+        str | list[Any],
         Key(
             REPORTS,
-            "Commands, each a list of words, that a run calls at its end if no state failed; they"
-            " read its report from standard input.",
+            "Commands, each a list of words, or a text for a shell, that a run calls at its end if"
+            " no state failed; they read its report from standard input.",
             "on_success:\n  - [curl, -fsS, -m, '10', 'https://hc-ping.com/UUID']",
         ),
     ]

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 from runner.sources.config.keys import NOTIFYING
 
@@ -79,7 +82,31 @@ def test_a_command_that_fails_fails_no_run(machine: Machine, tmp_path: Path) -> 
     assert "warning: on_change: sh: it ended with 3: why" in told
 
 
-@pytest.mark.parametrize("value", ["mail root", ["mail", "root"], [[]], [["sleep", 1]], {"a": 1}])
+def test_a_text_is_read_by_a_shell(machine: Machine) -> None:
+    machine.write(a="a:\n  test.fail_without_changes: []")
+    seen = machine.folder / "seen"
+    facts = "$RUNNER_ID $RUNNER_OUTCOME $RUNNER_EXIT_CODE $RUNNER_FAILED"
+    machine.config["always"] = f'(echo "{facts}"; grep -c "$RUNNER_RUN") >{seen}\nexit 4'
+    told = machine("sls", "a", code=2).stderr
+    assert seen.read_text() == "m1 failed 2 1\n1\n"
+    assert "warning: always: sh: it ended with 4" in told
+
+
+def test_one_that_was_ended_is_told_and_one_that_a_person_ended_is_not(site: Machine) -> None:
+    slow = f"touch {site.folder}/runs; sleep 600"
+    site.write(slow=f"{slow}:\n  cmd.run: []")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        started = site.folder / "runs"
+        started.unlink(missing_ok=True)
+        with site.start("sls", "slow", ready=started, stderr=subprocess.DEVNULL) as run:
+            run.send_signal(number)
+            assert run.wait(PATIENCE) == 128 + number
+        assert called(site) == ([] if number == signal.SIGINT else ["on_failure", "always"])
+
+
+@pytest.mark.parametrize(
+    "value", [" ", ["mail", "root"], [[]], [["sleep", 1]], {"a": 1}, ["mail x"]]
+)
 def test_values_that_are_no_commands(machine: Machine, value: object) -> None:
     machine.config["on_failure"] = value
     told = machine("show", "grains", code=1).stderr
