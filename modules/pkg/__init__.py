@@ -39,6 +39,7 @@ from modules.pkg.package_manager import (
     Changes,
     InstallOptions,
     Need,
+    Override,
     PackageGroup,
     PackageManager,
     PackageTarget,

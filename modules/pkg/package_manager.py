@@ -195,6 +195,21 @@ class RepositoryChange(Record):
     trust: bool = False
 
 
+class Diversion(Record):
+    """Where packages put a path instead. by: the package whose own path stays; ":" for none."""
+
+    to: str
+    by: str
+
+
+class Override(Record):
+    """The owner, group and mode (four octal digits) of a path, whatever its package says."""
+
+    user: str
+    group: str
+    mode: str
+
+
 class Shipped(Record):
     """What packages brought to this machine.
 
@@ -280,6 +295,34 @@ class Repositories(Protocol):
         ...
 
 
+class PathRules(Protocol):
+    """What a provider lets one decide of paths of packages: `modules/pkg/NAME/path_rules.py`."""
+
+    def diversions(self) -> dict[str, Diversion]:
+        """Return the paths that packages put elsewhere."""
+        ...
+
+    def divert(self, path: str, to: str, rename: bool) -> None:
+        """Have packages put a path elsewhere: a changer. rename: what is there moves now."""
+        ...
+
+    def undivert(self, path: str, rename: bool) -> None:
+        """Have packages put a path where it belongs: a changer."""
+        ...
+
+    def overrides(self) -> dict[str, Override]:
+        """Return the paths whose owner and mode packages leave alone."""
+        ...
+
+    def override(self, path: str, wanted: Override) -> None:
+        """Give a path an owner and a mode that packages leave alone: a changer."""
+        ...
+
+    def drop_override(self, path: str) -> None:
+        """Let packages decide on the owner and mode of a path again: a changer."""
+        ...
+
+
 FEATURES = {
     "holdable": Feature("packages can be kept at their version", ("held", "hold")),
     "upgradable": Feature(
@@ -342,6 +385,10 @@ FEATURES = {
     ),
     "advisory_downloads": Feature(
         "it is known whether the packages of an advisory are downloaded", ("downloaded_advisories",)
+    ),
+    "path_rules": Feature(
+        "paths of packages can be put elsewhere, and get an owner and a mode of their own",
+        ("path_rules",),
     ),
     "verifiable": Feature("installed files can be compared with their package", ("verify",)),
     "capabilities": Feature(
@@ -517,6 +564,11 @@ class PackageManager(Provider, Protocol):
     @property
     def repositories(self) -> Repositories:
         """The functions of repositories: the module of that name beside the provider's."""
+        ...
+
+    @property
+    def path_rules(self) -> PathRules:
+        """What is decided of paths of packages: the module of that name beside the provider's."""
         ...
 
     def import_key(self, key: bytes) -> None:

@@ -30,6 +30,7 @@ from states.pkg._groups import group_installed, patch_downloaded, patch_installe
 from states.pkg._holds import held, unheld
 from states.pkg._installed import installed, mod_aggregate
 from states.pkg._modules import module_disabled, module_enabled
+from states.pkg._path_rules import diverted, statoverride, statoverride_absent, undiverted
 from states.pkg._selection import AnyInstalling, Installing, Names, Upgrading
 
 PROVIDERS = pkg.PROVIDERS
@@ -331,6 +332,8 @@ OPPOSITE = {
     "installed": Opposite("removed", things=_packages),
     "latest": Opposite("removed", things=_packages),
     "held": Opposite("unheld", things=_held_names),
+    "diverted": "undiverted",
+    "statoverride": "statoverride_absent",
 }
 
 

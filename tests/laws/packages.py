@@ -35,6 +35,11 @@ dpkg -i kernel_1.0_all.deb >/dev/null
 echo 'deb [trusted=yes] file:/usr/local/more ./' >/etc/apt/sources.list
 apt-get -q update; """
 
+WORD = "echo ours > /usr/share/word; "
+WORDED = {"name": "/usr/share/word"}
+DIVERTED = WORD + "dpkg-divert --local --rename --add /usr/share/word; "
+OF_PACKAGE = "dpkg-divert --package greeting --no-rename --add /usr/share/word; "
+OVERRIDDEN = WORD + "dpkg-statoverride --update --add mail root 4711 /usr/share/word; "
 
 on = on_machine("pkg.", again="reinstall", name="greeting")
 
@@ -68,6 +73,28 @@ SCENARIOS = [
     on("uptodate", OLD, fromrepo="nowhere", fails="is invalid for APT::Default-Release"),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
     on("installed", OLD, plans=False, version="0.5*", allow_updates=True),
+    on("diverted", WORD, **WORDED),
+    on("diverted", WORD, **WORDED, divert_to="/usr/share/word.theirs", rename=False),
+    on("diverted", DIVERTED, plans=False, **WORDED),
+    on("diverted", DIVERTED, **WORDED, divert_to="/usr/else", fails="is diverted to"),
+    on("diverted", WORD, **WORDED, divert_to="/usr/share/word", fails="to itself"),
+    on("diverted", **WORDED, divert_to="/no/such/word", fails="its folder does not exist"),
+    on("diverted", name="/usr/share", fails="is a folder"),
+    on("diverted", DIVERTED, name="/usr/share/word.distrib", fails="another diversion"),
+    on("diverted", WORD + "touch /usr/share/word.distrib; ", **WORDED, fails="cannot be moved"),
+    on("undiverted", DIVERTED, **WORDED),
+    on("undiverted", DIVERTED + WORD, **WORDED, rename=False),
+    on("undiverted", DIVERTED + WORD, **WORDED, fails="cannot be moved"),
+    on("undiverted", plans=False, **WORDED),
+    on("undiverted", OF_PACKAGE, **WORDED, fails="the package greeting's, and stays"),
+    on("statoverride", WORD, **WORDED, mode="2755", group="mail"),
+    on("statoverride", **WORDED, mode="0640", user="1001"),
+    on("statoverride", OVERRIDDEN, plans=False, **WORDED, user="mail", mode="4711"),
+    on("statoverride", OVERRIDDEN, **WORDED, user="mail", mode="0711"),
+    on("statoverride", OVERRIDDEN + "chmod 0 /usr/share/word; ", **WORDED, user="mail", mode=4711),
+    on("statoverride", **WORDED, mode="0644", user="zoe", fails="User zoe is not available"),
+    on("statoverride_absent", OVERRIDDEN, **WORDED),
+    on("statoverride_absent", plans=False, **WORDED),
     on("declared", keep=["*"], fails="no other state of this run declares a package"),
     on("installed", OLD, hold=True),
     on("installed", HELD, plans=False, hold=True),

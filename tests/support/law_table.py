@@ -71,7 +71,9 @@ NOTHING_HERE = {
     **every("blockdev.* btrfs.* cron.* debconf.* firewalld.* group.* host.* ipset.*", ON_MACHINES),
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
-    **every("selinux.* service.* ssh_* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES),
+    **every(
+        "selinux.* service.* ssh_* sudo.* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES
+    ),
     "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
 NEVER_SETTLED = {

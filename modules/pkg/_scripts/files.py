@@ -14,11 +14,13 @@ from modules.alternatives import _planned as alternatives
 from modules.pkg._scripts.declared_files import PLACES, make_accounts, make_files
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, known, made, options, read, refuse
 from modules.pkg._scripts.run import Outcome
+from modules.pkg.apt import path_rules
+from modules.pkg.apt.path_rules import OVERRIDES
 from modules.pkg.apt.shipped import DIVERSIONS
+from modules.pkg.package_manager import Diversion
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.doubts import CONTENTS
 
-OVERRIDES = "/var/lib/dpkg/statoverride"
 TEMPORARY = "temporary files of scripts"
 
 
@@ -428,13 +430,11 @@ def _divert(words: list[str], text: str | None) -> Told:
     given, values, rest = options(
         words, (*flags, "--list"), ("--package", "--divert", "--admindir", *looks)
     )
-    lines = (read(DIVERSIONS) or "").splitlines()
-    known_ones = {
-        path: (to, by) for path, to, by in zip(lines[::3], lines[1::3], lines[2::3], strict=False)
-    }
+    read(DIVERSIONS)  # which nobody may know
+    known_ones = path_rules.diversions()
     for look in looks:
         if path := values.get(look):
-            to, by = known_ones.get(path, (path, ""))
+            to, by = known_ones.get(path, Diversion(path, ""))
             told = to if look == "--truename" else {":": "LOCAL"}.get(by, by)
             return Outcome(0, f"{told}\n" if told else "")
     if "--list" in given or len(rest) != 1:
@@ -447,12 +447,11 @@ def _divert(words: list[str], text: str | None) -> Told:
     if is_there == ("--remove" not in given):
         return 0
     if "--remove" in given:
-        to = known_ones.pop(path)[0]
+        to = known_ones.pop(path).to
         path, to = to, path
     else:
-        known_ones[path] = to, by
-    diverted = "".join(f"{each}\n{to_}\n{by_}\n" for each, (to_, by_) in known_ones.items())
-    write(DIVERSIONS, diverted, appends=False)
+        known_ones[path] = Diversion(to, by)
+    path_rules.write_diversions(known_ones)
     if "--rename" in given and _paths.lexists(path) and not _paths.lexists(to):
         file.rename(path, to)
     return 0

@@ -16,12 +16,12 @@ from modules import cmd
 from modules.pkg import _run
 from modules.pkg._tar import opened_tar
 from modules.pkg.apt import get as apt_get
+from modules.pkg.apt import path_rules
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.package_manager import Archive, Control
 
 CACHE = "/var/cache/apt/archives"
 SETTINGS = ("/etc/dpkg/dpkg.cfg", "/etc/dpkg/dpkg.cfg.d/*")
-OVERRIDES = "/var/lib/dpkg/statoverride"
 DIGESTS = ("sha256", "sha512")  # those that are believed
 _URI = re.compile(r"'(?P<uri>\S+)' (?P<file>\S+) (?P<size>\d+) (?P<kind>\w+):(?P<digest>\w+)$")
 UNREAD = ("control", "md5sums")
@@ -98,9 +98,9 @@ class DpkgPlacement:
     def __init__(self, names: Sequence[str]) -> None:
         """names: packages that dpkg knows."""
         self.configuration = apt_shipped.configuration(names) if names else {}
-        self._diversions = dict(_diversions())
+        self._diversions = path_rules.diversions()
         self._filters = [*_filters()]
-        self._overrides = dict(_overrides())
+        self._overrides = path_rules.overrides()
 
     def path(self, package: str, path: str) -> str:
         """Return where a member of a package goes; empty for one that is left out."""
@@ -110,23 +110,17 @@ class DpkgPlacement:
                 excluded = excludes
         if excluded:
             return ""
-        by, to = self._diversions.get(path, ("", ""))
-        return path if not to or by == package else to
+        diverted = self._diversions.get(path)
+        return path if diverted is None or diverted.by == package else diverted.to
 
     def rights(self, path: str) -> tuple[str, str, int] | None:
         """Return user, group and mode that this machine wants for a path."""
-        return self._overrides.get(path)
+        rule = self._overrides.get(path)
+        return (rule.user, rule.group, int(rule.mode, 8)) if rule else None
 
 
 def _lines(pattern: str) -> list[str]:
     return apt_shipped.read_all(pattern).splitlines()
-
-
-def _diversions() -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the paths that are diverted, each with who diverts it and where to."""
-    lines = _lines(apt_shipped.DIVERSIONS)
-    for path, to, by in zip(lines[::3], lines[1::3], lines[2::3], strict=False):
-        yield path, (by, to)
 
 
 def _filters() -> Iterator[tuple[bool, str]]:
@@ -136,10 +130,3 @@ def _filters() -> Iterator[tuple[bool, str]]:
             if key in ("path-exclude", "path-include"):
                 words = shlex.split(value, comments=False)
                 yield key == "path-exclude", words[0] if words else ""
-
-
-def _overrides() -> Iterator[tuple[str, tuple[str, str, int]]]:
-    for line in _lines(OVERRIDES):
-        words = line.split(" ", 3)
-        if len(words) == 4:
-            yield words[3], (words[0], words[1], int(words[2], 8))

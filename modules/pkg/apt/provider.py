@@ -18,6 +18,7 @@ from modules.pkg.apt import archives as apt_archives
 from modules.pkg.apt import depends as apt_depends
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
+from modules.pkg.apt import path_rules as path_rules
 from modules.pkg.apt import repositories
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Details of a system, by its own programs: a run, its dry run, a second one, and undo."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from debian import Debian
+
+DIVERTED: dict[str, Any] = {
+    "own": {"pkg.diverted": [{"name": "/usr/share/word"}]},
+    "/usr/share/word": {"file.managed": [{"contents": "ours"}, {"require": [{"pkg": "own"}]}]},
+    "/usr/share/mode": {"pkg.statoverride": [{"mode": "4711"}, {"user": "mail"}]},
+}
+RULE = [
+    {"users": "zoe"},
+    {"commands": "/bin/date --set=1:2,3"},
+    {"runas": "ALL"},
+    {"nopasswd": True},
+]
+# what a run makes, what sees it, and how it is prepared
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "paths of packages": (
+        DIVERTED,
+        "head /usr/share/word*; stat -c '%U %a' /usr/share/mode;"
+        " dpkg-divert --list '/usr/share/w*'; dpkg-statoverride --list /usr/share/mode",
+        "echo theirs > /usr/share/word; touch /usr/share/mode",
+    ),
+    "a rule of sudo": (
+        {"zoe": {"user.present": []}, "web": {"sudo.rule": RULE}, "old": {"sudo.absent": []}},
+        "sudo -l -U zoe | grep '(ALL) NOPASSWD: /bin/date --set=1\\\\:2,3'; ls /etc/sudoers.d",
+        "echo 'root ALL=(ALL) ALL' > /etc/sudoers.d/old; chmod 440 /etc/sudoers.d/old",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_foreseen_made_and_undone(debian: Debian, case: str) -> None:
+    tree, looks, prepare = CASES[case]
+    debian.run(prepare)
+    before = debian.run(looks, code=None).stdout
+    debian.tree(details=json.dumps(tree))
+    foreseen = debian.results("sls", "details", "--test")
+    assert debian.run(looks, code=None).stdout == before, "a dry run changes nothing"
+    assert {result["result"] for result in foreseen.values()} == {None}, foreseen
+    made = debian.results("sls", "details")
+    assert {result["result"] for result in made.values()} == {True}, made
+    changed = {tag: result["changes"].keys() for tag, result in made.items()}
+    assert changed == {tag: result["changes"].keys() for tag, result in foreseen.items()}
+    after = debian.run(looks, code=None).stdout
+    assert after != before
+    again = debian.results("sls", "details")
+    assert not [result for result in again.values() if result["changes"]]
+    undone = json.loads(debian.runner("undo", "--out", "json").stdout)["local"]
+    assert not undone["unknown"] and not [step for step in undone["steps"] if step["refused"]]
+    assert debian.run(looks, code=None).stdout == before
