@@ -16,7 +16,7 @@ from pathlib import Path
 import guard_host
 import pytest
 from command import ROOT, Machine
-from starting import running, wait_until
+from starting import running
 
 OWN = [Path("/var/cache/runner"), Path("/var/lib/runner")]
 
@@ -97,8 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.umask(0o022)
     os.environ["TZ"] = "UTC"
     time.tzset()
-    if not hasattr(config, "workerinput"):
-        _give_temporary_folder(config)
+    _give_temporary_folder(config)
     folder = Path(tempfile.mkdtemp(prefix="guard-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     folder.chmod(0o755)
@@ -107,58 +106,48 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# what a process has until it ends
-ENDING = 60  # seconds
-HELD = ("guard-", "engine-", "harness-", "hypothesis-", "laws-git-", "runner-postgres-")
+# what is there until the session ends, or a module's tests
+HELD = (
+    "guard-",
+    "engine-",
+    "harness-",
+    "hypothesis-",
+    "laws-git-",
+    "laws-gpg-",
+    "runner-postgres-",
+)
 
 
 def _give_temporary_folder(config: pytest.Config) -> None:
-    """Temporary files of all that the tests start lie in a folder of this run, where one that stays
-    is seen; pytest's own ones stay where they are.
+    """Temporary files of all that the tests start lie in a folder of this process, where one that
+    stays is seen; pytest's own ones stay where they are.
     """
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
     os.environ["TMPDIR"] = tempfile.tempdir = folder = tempfile.mkdtemp(prefix="tests-")
     os.chmod(folder, 0o1777)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if not config.getoption("numprocesses", None):  # nor those that tests run in: workers have none
+        config.add_cleanup(lambda: _end_programs(folder))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """Fail where a test has left something behind."""
-    yield
-    if hasattr(session.config, "workerinput"):
-        return
-    gc.collect()
-    alone = not session.config.getoption("numprocesses", None)
-    folder = tempfile.gettempdir()
-
-    def left() -> list[str]:
-        found = sorted(os.listdir(folder))
-        if alone:
-            return [name for name in found if not name.startswith(HELD)]
-        started = {*running(f"TMPDIR={folder}", "environ")} - {os.getpid()}
-        return [name for name in found if not name.startswith(HELD[0])] + [*map(_words, started)]
-
-    try:
-        wait_until(lambda: not left(), "the end of pytest's other processes", ENDING)
-    except AssertionError:
-        print(f"\nTests have left these files and programs: {', '.join(left())}")
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def _words(pid: int) -> str:
-    """The command line of a process."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
-    return str(pid)
+def _end_programs(folder: str) -> None:
+    """End what tests have left running on purpose: children of a run that they killed."""
+    for pid in {*running(f"TMPDIR={folder}", "environ")} - {os.getpid()}:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(autouse=True)
 def _own_folders() -> Iterator[None]:
-    """A test of root's leaves no history and no cache where this computer's own runner has them."""
+    """A test leaves no temporary file, and root's no history and no cache where this computer's own
+    runner has them.
+    """
     absent = [path for path in OWN if not path.exists()]
+    before = {*os.listdir(tempfile.gettempdir())}
     yield
     assert not [path for path in absent if path.exists()], "made by this test or one beside it"
+    left = {*os.listdir(tempfile.gettempdir())} - before
+    assert not [name for name in left if not name.startswith(HELD)], "left in TMPDIR"
 
 
 @pytest.fixture(scope="module", autouse=True)

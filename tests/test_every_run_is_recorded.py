@@ -42,8 +42,10 @@ def with_code(machine: Machine, code: str, *words: str) -> subprocess.CompletedP
     """A run of a runner in which something is broken."""
     argv = machine.argv(*words)
     program = f"{code}\nfrom runner.cli import main; main()"
+    # its report of a bug lies in the test's own folder
+    environment = machine.environment | {"TMPDIR": str(machine.folder)}
     return subprocess.run(
-        [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
+        [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=environment
     )
 
 

@@ -29,11 +29,14 @@ PARTS = 8
 @pytest.mark.parametrize("part", range(PARTS))
 def test_laws_of_a_plain_user(part: int) -> None:
     folder = Path(tempfile.mkdtemp(prefix="laws-"))
-    os.chown(folder, 65534, 65534)
+    inside = folder / "so/deep"  # hostile values go up two folders
+    inside.mkdir(parents=True)
+    for path in (folder, inside.parent, inside):
+        os.chown(path, 65534, 65534)
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "TMPDIR": str(folder),
+        "TMPDIR": str(inside),
         "PYTHONDONTWRITEBYTECODE": "1",
         "RUNNER_LAWS": os.environ.get("RUNNER_LAWS", ""),
         "PYTHONPATH": f"{ROOT}:{ROOT / 'tests/support'}",

@@ -74,7 +74,7 @@ def keys() -> Path:
     import shutil
     import tempfile
 
-    home = Path(tempfile.mkdtemp(prefix="gpg-laws-"))
+    home = Path(tempfile.mkdtemp(prefix="laws-gpg-"))
     home.chmod(0o700)
     gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", ""]
     subprocess.run(
