@@ -28,6 +28,7 @@ MINUTE = {"user": "zoe", "minute": 5}
 PAGER = {"link": "/usr/bin/own", "path": "/usr/local/bin/own", "priority": 5}
 OWN = state("file.managed", "/usr/local/bin/own", contents="exit 0", mode="0755")
 MADE = [OWN, state("alternatives.install", "own", **PAGER)]
+MAY = state("sudo.rule", "deploy", users="zoe", commands="/bin/true")
 ACL = {"name": "/mnt/a", "acl_type": "user", "acl_name": "zoe"}
 ACLS = {"name": "/mnt/a", "acl_type": "user", "acl_names": ["zoe", "daemon"]}
 TOOLS = "apt-get install -y -q acl"
@@ -116,6 +117,8 @@ SCENARIOS = [
         name="/dev/vdx",
         fs_file="/mnt/a",
     ),
+    on(MAY, "sudo.rule", name="deploy", users="zoe", commands="ALL"),
+    on(MAY, "sudo.absent", name="deploy"),
     on(OWN, "alternatives.install", name="own", **PAGER),
     on(MADE, "alternatives.remove", name="own", path=PAGER["path"]),
     on([FOLDER, USER], "acl.present", TOOLS, **ACL, perms="rwx"),
