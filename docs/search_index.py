@@ -23,12 +23,12 @@ def lines() -> Iterator[tuple[str, str, str]]:
     for path in sorted((DOCS / "reference/language").glob("*.md")):
         found = re.search(r"^# .+\n\n((?:.+\n)+)", path.read_text(), re.M)
         yield "word", path.stem, found[1] if found else ""
-    for path in sorted(DOCS.glob("*.md")):
+    for path in [*sorted(DOCS.glob("*.md")), DOCS / "reference/checks.md"]:
         text = path.read_text()
         title, *headings = re.findall(
             r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
         )
-        yield "page", f"docs/{path.name}", f"{title}: {', '.join(headings)}"
+        yield "page", f"docs/{path.relative_to(DOCS)}", f"{title}: {', '.join(headings)}"
     for path in sorted((DOCS.parent / "sls_examples").glob("*/init.sls")):
         parts = [file.stem for file in sorted(path.parent.glob("*.sls")) if file != path]
         yield "example", f"sls_examples/{path.parent.name}", f"SLS files {', '.join(parts)}"

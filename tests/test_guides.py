@@ -23,7 +23,6 @@ from runner.cli.parsing.option_spec import CliArgument, command_named
 
 # whose examples are run by a test of their own
 OTHERS = {
-    "checks.md": "tests/runner/tools/test_checks.py",
     "scheduling.md": "tests/machine/test_schedule.py",
     "testing-a-tree.md": "tests/machine/test_testing.py",
     "writing-a-state.md": "tests/test_docs.py",

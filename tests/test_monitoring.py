@@ -277,5 +277,5 @@ def test_the_check_of_names_finds_mistakes(query: str) -> None:
 
 
 def test_the_page_names_all_metrics() -> None:
-    page = (ROOT / "docs/monitoring.md").read_text()
+    page = (ROOT / "docs/reference/metrics.md").read_text()
     assert set(re.findall(r"^\| `(runner_\w+)", page, re.M)) == METRICS.keys()

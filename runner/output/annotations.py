@@ -10,7 +10,7 @@ from typing import Any
 from runner.model.diagnostics import Diagnostic
 from runner.output.text import safe
 
-PAGE = "docs/checks.md"  # in runner's own documentation
+PAGE = "docs/reference/checks.md"  # in runner's own documentation
 
 
 def sarif(problems: Sequence[Diagnostic]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from runner.model.errors import RunnerError
@@ -51,6 +51,12 @@ METRICS: Mapping[str, str] = {
 }
 _OF_FACTS = (_INFO, _PENDING, _DISABLED, _FETCHED, _APPLIED)
 OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED)
+# the values of the label `outcome`
+LABELS: Mapping[str, Sequence[str]] = {
+    _STATES: ("changed", "unchanged", "failed", "skipped"),
+    _OUTCOME: tuple(word.replace(" ", "_") for word in OUTCOMES),
+    _PULL: PULLED,
+}
 LARGEST = 1024 * 1024  # bytes of a textfile that is taken for one of ours
 
 Samples = dict[str, str]  # a metric with its labels, and its value
@@ -118,11 +124,10 @@ class Prometheus:
             _OVERLAPS: str(int(float(earlier.get(_OVERLAPS, "0"))) + (outcome == LOCKED)),
             _COMPILED: now if ran and pulled != REFUSED else earlier.get(_COMPILED, "0"),
         }
-        for kind in ("changed", "unchanged", "failed", "skipped"):
+        for kind in LABELS[_STATES]:
             samples[f'{_STATES}{{outcome="{kind}"}}'] = str(counts[kind])
-        for word in OUTCOMES:
-            name = f'{_OUTCOME}{{outcome="{word.replace(" ", "_")}"}}'
-            samples[name] = str(int(word == outcome))
+        for word, label in zip(OUTCOMES, LABELS[_OUTCOME], strict=True):
+            samples[f'{_OUTCOME}{{outcome="{label}"}}'] = str(int(word == outcome))
         for word in PULLED if pulled else ():
             samples[f'{_PULL}{{outcome="{word}"}}'] = str(int(word == pulled))
         facts = self._facts_now()

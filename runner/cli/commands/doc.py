@@ -14,7 +14,7 @@ from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import RunnerError, UsageError
-from runner.output.manual import language
+from runner.output.manual import codes, language
 from runner.output.manual import markdown as manual_markdown
 from runner.output.manual import text as manual
 from runner.output.manual.pages import ALL_PAGES, NO_PAGE
@@ -77,6 +77,8 @@ def doc(
     except RunnerError as problem:
         if problem.code != NO_PAGE or name is None:
             raise
+        if part := codes.part(name):
+            return _show_text(common, name, part, "check", markdown)
         return _show_found(common, [name], problem)
 
 
@@ -121,11 +123,15 @@ def _show_word(common: Common, name: str, markdown: bool) -> int:
         modules = explain.modules(options_of(common))
     if any(name in listed for listed in modules.values()):
         page += f"\n`runner doc {name}.` shows the functions of the module {name}.\n"
+    return _show_text(common, name, page, "language", markdown)
+
+
+def _show_text(common: Common, name: str, page: str, kind: str, markdown: bool) -> int:
     if not common.for_people:
-        write_value(common, [{"name": name, "kind": "language", "text": page}])
+        write_value(common, [{"name": name, "kind": kind, "text": page}])
     else:
         width = min(shutil.get_terminal_size().columns, 100)
-        print(page if markdown else manual_markdown.as_text(page, "language", width), end="")
+        print(page if markdown else manual_markdown.as_text(page, kind, width), end="")
     return 0
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.output import prometheus
 from runner.output.formats import CHECK, DATA, FORMS, GRAPH, MACHINE_RUN, REMOVALS, RUN, Form
-from runner.output.manual import language
+from runner.output.manual import codes, language
 from runner.output.manual import pages as manual
 from runner.output.manual.library import Library
 from runner.output.manual.pages import Page
@@ -17,10 +18,9 @@ NOTE = (
     " file. -->\n"
 )
 
-LANGUAGE_NOTE = (
-    "<!-- Made by `runner doc --reference` from runner/output/manual/language: change that, not"
-    " this file. -->\n"
-)
+OWN_NOTE = "<!-- Made by `runner doc --reference` from {}: change that, not this file. -->\n"
+LANGUAGE_NOTE = OWN_NOTE.format("runner/output/manual/language")
+CODES_NOTE = OWN_NOTE.format("runner/output/manual/checks.md")
 
 
 def files(library: Library) -> dict[str, str]:
@@ -34,6 +34,8 @@ def files(library: Library) -> dict[str, str]:
         f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
     )
     texts["forms.md"] = f"{NOTE}# Forms of answers: `--out FORM`\n\n{_forms()}"
+    texts["metrics.md"] = f"{NOTE}# Metrics of Prometheus\n\n{_metrics()}"
+    texts["checks.md"] = f"{CODES_NOTE}{codes.page()}"
     texts |= {
         f"language/{name}": f"{LANGUAGE_NOTE}{text}" for name, text in language.files().items()
     }
@@ -52,7 +54,8 @@ def _index(modules: dict[str, list[str]]) -> str:
     return (
         f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
         " takes](arguments.md). [Forms of answers](forms.md). [Keys of the"
-        " configuration](configuration.md).\n\n"
+        " configuration](configuration.md). [Codes of `runner check`](checks.md)."
+        " [Metrics](metrics.md).\n\n"
         f"## The language\n\n{words}\n## States\n\n{listed('states')}\n"
         f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
     )
@@ -72,6 +75,14 @@ _COMMANDS = {
 def _forms() -> str:
     rows = (f"| `{form.name}` | {form.description} | {_users(form)} |\n" for form in FORMS)
     return f"| form | what it is | for |\n|---|---|---|\n{''.join(rows)}"
+
+
+def _metrics() -> str:
+    rows = (
+        f"| `{name}` | {text} | {', '.join(prometheus.LABELS.get(name, ()))} |\n"
+        for name, text in prometheus.METRICS.items()
+    )
+    return f"| metric | what it is | its `outcome` |\n|---|---|---|\n{''.join(rows)}"
 
 
 def _users(form: Form) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/checks.md lists every code that `runner check` gives, with examples that give it and that do
-not.
+"""The page of codes has every code that `runner check` gives, with examples that give it and that
+do not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from command import ROOT, Machine
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+from runner.output.manual import codes
 from runner.sources.config import load
 from runner.tools import check
 
-PAGE = (ROOT / "docs/checks.md").read_text()
+PAGE = codes.page()
 SECTIONS = {part.partition("`")[0]: part for part in PAGE.split("### `")[1:]}
 WARNINGS = {part.partition("`")[0] for part in PAGE.partition("## Warnings")[2].split("### `")[1:]}
 # a difference: with its lines of `-` it is reported, with those of `+` it is not
@@ -122,7 +123,17 @@ def test_every_code_has_its_section() -> None:
         - {"no-sandbox", "plan"}  # of commands that check nothing
         - {"git", "report", "unreachable", "untrusted"}  # of repositories and deliveries, likewise
     )
-    assert not missing, f"docs/checks.md has no section for {sorted(missing)}"
+    assert not missing, f"runner/output/manual/checks.md has no section for {sorted(missing)}"
+
+
+def test_the_manual_shows_each_code(machine: Machine) -> None:
+    page = machine("doc", "cmd-unguarded").stdout
+    assert page.startswith("cmd-unguarded  (check)\n") and "+    - creates: /opt/app" in page
+    assert "check-too-late" not in page
+    assert "unknown-argument" in machine("doc", "checks").stdout
+    assert machine("doc", "chain").stdout.startswith("chain  (language)")
+    (part,) = json.loads(machine("doc", "undone", "--out", "json").stdout)["local"]
+    assert (part["name"], part["kind"]) == ("undone", "check")
 
 
 def test_lenient_gives_warnings_for_what_salt_compiles(tmp_path: Path) -> None:
@@ -213,7 +224,9 @@ def test_forms_for_programs(machine: Machine) -> None:
     machine.write(web="/etc/motd:\n  file.managed:\n    - moed: '0644'\n\n    - mode: 0644\n")
     sarif = json.loads(machine("check", "--out", "sarif", code=1).stdout)["runs"][0]
     rules = {rule["id"]: rule for rule in sarif["tool"]["driver"]["rules"]}
-    assert rules["unknown-argument"]["helpUri"].endswith("docs/checks.md#unknown-argument")
+    assert rules["unknown-argument"]["helpUri"].endswith(
+        "docs/reference/checks.md#unknown-argument"
+    )
     where = [each["locations"][0]["physicalLocation"] for each in sarif["results"]]
     assert [each["region"]["startLine"] for each in where] == [3, 5]
     lines = machine("check", "--out", "github", code=1).stdout.splitlines()
