@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modules import cmd, file, service
-from modules.service import systemd, unit_files
+from modules.service import quadlets, systemd, unit_files
 from modules.service.user_units import account, systemctl
 from runner.api import (
     CommandFailed,
@@ -29,12 +29,16 @@ from states.file._diff import diff
 class Files(Record):
     """The files of a unit as they should be, and what differs.
 
-    folder: where they are. texts: by path. changes: the differences, by path.
+    texts: by path. changes: the differences, by path. handled: the unit that is enabled and
+    started: the timer where there is one. anew: whether it has to be restarted for the changes.
+    made: what Podman's generator makes of a quadlet.
     """
 
-    folder: str
     texts: Mapping[str, str]
     changes: Mapping[str, str]
+    handled: str
+    anew: bool
+    made: quadlets.Generated | None
 
 
 @file.validated
@@ -53,15 +57,20 @@ def unit(
     `systemd-analyze verify` sees the files before they are written, also in a dry run; a unit that
     it refuses fails with its words. Then the files are written and systemd reads them anew.
 
+    A quadlet of Podman (NAME.container, .pod, .volume, .network, .kube, .image, .build) lies below
+    /etc/containers/systemd. Podman's generator judges it before it is written, and the service that
+    it makes (NAME.service of a container, NAME-pod.service of a pod) is started and restarted.
+
     name: The unit; without a suffix a service.
     contents: The text of the unit, written below /etc/systemd/system; without it, the unit that is
       installed.
     drop_ins: Texts by name, of files in the folder NAME.d that change parts of it.
     timer: The text of a timer that starts the unit; enable and running are then the timer's.
-    enable: Whether it starts with the machine.
+    enable: Whether it starts with the machine; a quadlet says so itself, by `[Install]`.
     running: Whether the unit runs.
     restart: Restart it when its files changed and it runs.
-    user: The user whose own systemd has the unit; its files are in ~/.config/systemd/user.
+    user: The user whose own systemd has the unit; its files are in ~/.config/systemd/user, quadlets
+      in ~/.config/containers/systemd.
 
         backup:
           systemd.unit:
@@ -77,36 +86,52 @@ def unit(
             - enable: True
             - running: True
 
+        web.container:
+          systemd.unit:
+            - contents: |
+                [Container]
+                Image=docker.io/library/nginx:1.27
+                PublishPort=8080:80
+                [Install]
+                WantedBy=multi-user.target
+            - running: True
+
     Salt has nothing like it.
     """
     if not systemd.suits():
         raise StateFailed("systemd.unit needs systemd, which does not run this machine")
-    full = systemd.unit(name)
-    handled = _handled(full, timer)
-    folder = account(user).folder() if user else unit_files.FOLDER
-    files = _files(folder, _texts(folder, full, contents, drop_ins or {}, timer))
     whose = user or ""
+    full = name if quadlets.is_quadlet(name) else systemd.unit(name)
+    files = _files(full, contents, drop_ins or {}, timer, whose)
     if files.changes:
-        _verify(full, handled, contents, files, whose)
-    elif not systemd.available(full, whose):
+        _verify(full, contents, files, whose)
+    elif not (files.made or systemd.available(full, whose)):
         raise StateFailed(f"There is no unit {full}", missing=[("service", name)])
-    steps = _steps(handled, files, enable, running, restart, whose)
+    if files.made and timer is None:
+        _refuse_to_enable(full, files.made, enable)
+        enable = None
+    steps = _steps(files, enable, running, restart, whose)
     changes = {**files.changes, **_changes(steps)}
     if not changes:
         return f"Unit {full} is in the desired state"
     facts = [("service", name), *(("file", path) for path in files.changes)]
+    if files.made:
+        facts.append(("service", files.made.service.removesuffix(".service")))
     yield Plan(changes, f"Unit {full} is set to be changed", provides=facts)
     _write(files, user)
     began = time.time()
-    if files.changes:
+    if files.changes and files.made:
+        quadlets.read_anew(files.made.texts, whose)
+    elif files.changes:
         service.systemctl_reload(user)
-    _act(handled, steps, whose)
+    _act(files.handled, steps, whose)
     if {"start", "restart"} & set(steps):
-        ends = _ends(handled, whose)
-        if not service.wait_until(handled, None, True, None, user) and not ends:
-            raise StateFailed(f"Unit {handled} is dead" + service.log(handled, began, user))
-        if handled.endswith(".service") and not ends:
-            service.check_at_end(handled, None, began, user)
+        ends = _ends(files.handled, whose)
+        if not service.wait_until(files.handled, None, True, None, user) and not ends:
+            why = service.log(files.handled, began, user)
+            raise StateFailed(f"Unit {files.handled} is dead{why}")
+        if files.handled.endswith(".service") and not ends:
+            service.check_at_end(files.handled, None, began, user)
     return Done(f"Unit {full} was changed", changes)
 
 
@@ -122,7 +147,10 @@ def mod_watch(
     name: Name, sfun: Line, timer: str | None = None, user: Name | None = None
 ) -> Planned:
     """Restart a unit, or its timer, because something that it watches changed."""
-    handled = _handled(systemd.unit(name), timer)
+    if quadlets.is_quadlet(name):
+        handled = _handled(quadlets.generated({}, name, user or "").service, timer)
+    else:
+        handled = _handled(systemd.unit(name), timer)
     if not systemd.status(handled, user or ""):
         return f"Unit {handled} does not run"
     yield Plan({handled: "restarted"}, f"Unit {handled} is set to be restarted")
@@ -135,32 +163,49 @@ def _handled(full: str, timer: str | None) -> str:
     return full if timer is None else f"{full.rpartition('.')[0]}.timer"
 
 
-def _texts(
-    folder: str, full: str, contents: str | None, drop_ins: Mapping[str, str], timer: str | None
-) -> dict[str, str]:
-    texts = {} if contents is None else {f"{folder}/{full}": contents}
-    for drop_in, text in drop_ins.items():
-        if "/" in drop_in or drop_in.startswith("."):
-            raise StateFailed(f"drop_ins: {drop_in!r} is not the name of a file")
-        texts[f"{folder}/{full}.d/{drop_in.removesuffix('.conf')}.conf"] = text
-    if timer is not None:
-        texts[f"{folder}/{_handled(full, timer)}"] = timer
-    return {path: f"{text.rstrip()}\n" for path, text in texts.items()}
-
-
-def _files(folder: str, texts: Mapping[str, str]) -> Files:
+def _files(
+    full: str, contents: str | None, drop_ins: Mapping[str, str], timer: str | None, user: str
+) -> Files:
+    """The files of a unit. Raises StateFailed for a quadlet that Podman refuses."""
+    folder = account(user).folder() if user else unit_files.FOLDER
+    is_quadlet = quadlets.is_quadlet(full)
+    own = _texts(quadlets.folder(user) if is_quadlet else folder, full, contents, drop_ins)
+    made = quadlets.generated(own, full, user) if is_quadlet else None
+    handled = _handled(made.service if made else full, timer)
+    texts = own if timer is None else own | {f"{folder}/{handled}": _ended(timer)}
     changes = {}
     for path, text in texts.items():
         old = file.whole(file.streamed(path)) if file.is_file(path) else None
         if old != text.encode():
             changes[path] = diff(old, text.encode())
-    return Files(folder, texts, changes)
+    # what a timer starts is read when the timer starts it
+    anew = any(timer is None or path not in own for path in changes)
+    return Files(texts, changes, handled, anew, made)
 
 
-def _verify(full: str, handled: str, contents: str | None, files: Files, user: str) -> None:
+def _texts(
+    folder: str, full: str, contents: str | None, drop_ins: Mapping[str, str]
+) -> dict[str, str]:
+    texts = {} if contents is None else {f"{folder}/{full}": _ended(contents)}
+    for drop_in, text in drop_ins.items():
+        if "/" in drop_in or drop_in.startswith("."):
+            raise StateFailed(f"drop_ins: {drop_in!r} is not the name of a file")
+        texts[f"{folder}/{full}.d/{drop_in.removesuffix('.conf')}.conf"] = _ended(text)
+    return texts
+
+
+def _ended(text: str) -> str:
+    return f"{text.rstrip()}\n"
+
+
+def _verify(full: str, contents: str | None, files: Files, user: str) -> None:
     """Raise StateFailed for what systemd would not load."""
-    texts, folder = dict(files.texts), files.folder
-    if contents is None:
+    folder = account(user).folder() if user else unit_files.FOLDER
+    texts, made = dict(files.texts), files.made
+    if made:
+        texts = {path: text for path, text in texts.items() if path.startswith(f"{folder}/")}
+        texts |= {f"{folder}/{name}": text for name, text in made.texts.items()}
+    elif contents is None:
         present = unit_files.installed_text(full, user)
         if present is None:
             raise StateFailed(
@@ -168,37 +213,40 @@ def _verify(full: str, handled: str, contents: str | None, files: Files, user: s
                 missing=[("service", full), ("service", full.removesuffix(".service"))],
             )
         texts[f"{folder}/{full}"] = present
-    verdict = unit_files.verify(texts, tuple(dict.fromkeys((full, handled))), folder, user)
+    units = (made.service if made else full, files.handled)
+    verdict = unit_files.verify(texts, tuple(dict.fromkeys(units)), folder, user)
     if verdict.errors:
         raise StateFailed(
             f"systemd refuses {full}:\n" + "\n".join(verdict.errors),
             missing=[("file", path) for path in verdict.programs],
         )
-    for line in verdict.warnings:
+    for line in (*(made.warnings if made else ()), *verdict.warnings):
         here.warn(line)
 
 
+def _refuse_to_enable(full: str, made: quadlets.Generated, enable: bool | None) -> None:
+    """Raise StateFailed for `enable` that is not what a quadlet itself says."""
+    if enable is not None and made.starts is not enable:
+        how = "write `[Install]` with `WantedBy=multi-user.target` (of a user: `default.target`) to"
+        raise StateFailed(
+            f"systemd cannot {'enable' if enable else 'disable'} {made.service}, which is made of"
+            f" {full}: {how if enable else 'leave `[Install]` out of'} its contents"
+        )
+
+
 def _steps(
-    handled: str, files: Files, enable: bool | None, running: bool | None, restart: bool, user: str
+    files: Files, enable: bool | None, running: bool | None, restart: bool, user: str
 ) -> list[str]:
     """The actions that the unit needs."""
-    steps = []
+    steps, handled = [], files.handled
     if enable is not None and systemd.enabled(handled, user) is not enable:
         steps.append("enable" if enable else "disable")
     runs = systemd.status(handled, user)
     if running is not None and runs is not running:
         steps.append("start" if running else "stop")
-    elif runs and restart and _concerned(handled, files):
+    elif runs and restart and files.anew:
         steps.append("restart")
     return steps
-
-
-def _concerned(handled: str, files: Files) -> bool:
-    """Return whether one of the changed files is the handled unit's: what a timer starts is read
-    when the timer starts it.
-    """
-    own = f"{files.folder}/{handled}"
-    return any(path == own or path.startswith(f"{own}.d/") for path in files.changes)
 
 
 def _changes(steps: list[str]) -> dict[str, Any]:
@@ -233,15 +281,19 @@ def owns(
     """The file of a unit of the system."""
     if contents is not None and user is None:
         unit_name = name if "." in name else f"{name}.service"
-        yield Claim(WHOLE, f"/etc/systemd/system/{unit_name}")
+        folder = quadlets.FOLDER if quadlets.is_quadlet(name) else unit_files.FOLDER
+        yield Claim(WHOLE, f"{folder}/{unit_name}")
 
 
 def autorequire(
     name: str, contents: str | None = None, user: str | None = None, **_: object
 ) -> Iterator[tuple[str, str]]:
     """A unit that is not written here comes after the package of its name, one of a user after the
-    user.
+    user; a quadlet after Podman and the quadlets that it names.
     """
     yield "pkg", name.partition("@")[0].partition(".")[0]
+    if quadlets.is_quadlet(name):
+        yield "pkg", "podman"
+        yield from (("systemd", other) for other in quadlets.named_in(contents or ""))
     if user:
         yield "user", user

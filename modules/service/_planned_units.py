@@ -62,14 +62,14 @@ def will_be_enabled(unit: str, user: str = "") -> bool:
     """Return whether a unit with planned files will start with the machine, by its links; what
     nobody can enable counts as enabled.
     """
-    return not _installs(text(unit, user)) or any(map(_paths.lexists, _links(unit, user)))
+    return not installs(text(unit, user)) or any(map(_paths.lexists, _links(unit, user)))
 
 
 def starts_with_machine(unit: str) -> bool:
     """Return whether links have a unit started with the machine; false for one that only others
     start.
     """
-    return _installs(text(unit)) and any(map(_paths.lexists, _links(unit, "")))
+    return installs(text(unit)) and any(map(_paths.lexists, _links(unit, "")))
 
 
 def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
@@ -105,8 +105,13 @@ def _is_gone(unit: str, user: str) -> bool:
     return not _paths.lexists(script) and not any(_paths.glob(path + unit) for path in made)
 
 
+def generated(user: str = "") -> str:
+    """Where generators put the units that they make when systemd reads all anew."""
+    return f"{account(user).runtime() if user else '/run'}/systemd/generator"
+
+
 def _folders(user: str) -> tuple[str, ...]:
-    return (account(user).folder(), *USERS) if user else MACHINES
+    return (*((account(user).folder(), *USERS) if user else MACHINES), generated(user))
 
 
 def _candidates(unit: str, user: str) -> Iterator[str]:
@@ -132,7 +137,8 @@ def _values(text: str, section: str, key: str) -> list[str]:
     return found
 
 
-def _installs(text: str) -> bool:
+def installs(text: str) -> bool:
+    """Return whether the text of a unit says what starts it."""
     keys = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
     return any(_values(text, "Install", key) for key in keys)
 
@@ -167,7 +173,7 @@ def _enable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
         if not _paths.lexists(link):
             file.makedirs(os.path.dirname(link))
             file.symlink(path, link)
-    if not path or _installs(words):  # the others only start for those that want them
+    if not path or installs(words):  # the others only start for those that want them
         plan_enabled(unit, True, user)
     for other in _others(unit, user, also):
         _enable(other, user, (*also, unit))
@@ -186,7 +192,7 @@ def _disable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
     for link in {*(f"{path}/{unit}" for path in wanting), *_links(unit, user)}:
         if _paths.islink(link):
             file.remove(link)
-    if _installs(words):
+    if installs(words):
         plan_enabled(unit, False, user)
     elif not definition(unit, user):
         raise Unforeseen(unit)

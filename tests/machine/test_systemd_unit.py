@@ -4,40 +4,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from debian import Debian
+from units import agreed, sls
 
 UNIT = "[Service]\nExecStart=/bin/sleep {}\n[Install]\nWantedBy=multi-user.target\n"
 TIMER = "[Timer]\nOnCalendar=daily\n[Install]\nWantedBy=timers.target\n"
 FOLDER = "/etc/systemd/system"
 
 
-def sls(**units: dict[str, Any]) -> str:
-    return json.dumps(
-        {
-            name: {"systemd.unit": [{key: value} for key, value in arguments.items()]}
-            for name, arguments in units.items()
-        }
-    )
-
-
-def agreed(machine: Debian, text: str) -> dict[str, Any]:
-    """The results of a real run; its dry run planned the same, and a second run nothing."""
-    machine.tree(all=text)
-    dry = machine.results("sls", "all", "--test")
-    real = machine.results("sls", "all")
-    again = machine.results("sls", "all", "--test")
-    assert {name: result["changes"] for name, result in dry.items()} == {
-        name: result["changes"] for name, result in real.items()
-    }
-    assert not any(result["changes"] for result in again.values()), again
-    return real
-
-
 def test_a_unit_is_written_enabled_started_and_restarted(debian: Debian) -> None:
     wanted = {"contents": UNIT.format(1000), "enable": True, "running": True}
-    real = agreed(debian, sls(long=wanted))
+    real = agreed(debian, {"long": wanted})
     assert real["long"]["changes"] == {
         f"{FOLDER}/long.service": "New file",
         "enabled": {"old": False, "new": True},
@@ -47,16 +25,16 @@ def test_a_unit_is_written_enabled_started_and_restarted(debian: Debian) -> None
     assert debian.read(shows) == "active\nenabled"
     pid = debian.read("systemctl show --value -p MainPID long")
     changed = wanted | {"contents": UNIT.format(2000), "drop_ins": {"nice": "[Service]\nNice=5"}}
-    real = agreed(debian, sls(long=changed))
+    real = agreed(debian, {"long": changed})
     assert real["long"]["changes"]["restarted"] is True
     assert debian.read("systemctl show --value -p MainPID long") != pid
     assert debian.read("systemctl show --value -p Nice,NeedDaemonReload long") == "5\nno"
     assert "sleep 2000" in debian.read("ps ax -o args")
     watching = changed | {"watch": [{"test": "event"}]}
     event = {"event": {"test.succeed_with_changes": []}}
-    debian.tree(watch=json.dumps(json.loads(sls(long=watching)) | event))
+    debian.tree(watch=json.dumps(json.loads(sls({"long": watching})) | event))
     assert debian.results("sls", "watch")["long"]["comment"] == "Unit long.service was restarted"
-    agreed(debian, sls(long=changed | {"enable": False, "running": False}))
+    agreed(debian, {"long": changed | {"enable": False, "running": False}})
     assert debian.run(shows, code=None).stdout == "inactive\ndisabled\n"
 
 
@@ -64,10 +42,10 @@ def test_a_timer_and_a_drop_in_of_an_installed_unit(debian: Debian) -> None:
     once = "[Service]\nType=oneshot\nExecStart=/bin/touch /run/once\n"
     real = agreed(
         debian,
-        sls(
-            once={"contents": once, "timer": TIMER, "enable": True, "running": True},
-            cron={"drop_ins": {"limits": "[Service]\nLimitNOFILE=4321"}},
-        ),
+        {
+            "once": {"contents": once, "timer": TIMER, "enable": True, "running": True},
+            "cron": {"drop_ins": {"limits": "[Service]\nLimitNOFILE=4321"}},
+        },
     )
     assert real["once"]["changes"]["enabled"] == {"old": False, "new": True}
     assert debian.read("systemctl is-active once.timer") == "active"
@@ -77,7 +55,7 @@ def test_a_timer_and_a_drop_in_of_an_installed_unit(debian: Debian) -> None:
 
 def test_what_systemd_refuses_fails_in_the_dry_run(debian: Debian) -> None:
     bad = {"contents": "[Service]\nType=simple\nExecReload=/bin/true\n", "running": True}
-    debian.tree(bad=sls(bad=bad, nosuch={"drop_ins": {"x": "[Service]"}}))
+    debian.tree(bad=sls({"bad": bad, "nosuch": {"drop_ins": {"x": "[Service]"}}}))
     for words in (["--test"], []):
         results = debian.results("sls", "bad", *words, code=2)
         comment = results["bad"]["comment"]
@@ -86,12 +64,12 @@ def test_what_systemd_refuses_fails_in_the_dry_run(debian: Debian) -> None:
         assert results["nosuch"]["comment"].startswith("There is no unit nosuch.service")
     assert debian.run(f"ls {FOLDER}/bad.service", code=2)
     odd = {"contents": UNIT.format(3) + "[Service]\nNosuchKey=1\n"}
-    debian.tree(odd=sls(odd=odd))
+    debian.tree(odd=sls({"odd": odd}))
     result = debian.results("sls", "odd", "--test")["odd"]
     assert result["result"] is None and "NosuchKey" in str(result["warnings"])
     later = {"contents": "[Service]\nExecStart=/usr/local/bin/later\n", "running": True}
     program = {"file.managed": [{"contents": "#!/bin/sh\nsleep 100"}, {"mode": "0755"}]}
-    tree = json.loads(sls(later=later)) | {"/usr/local/bin/later": program}
+    tree = json.loads(sls({"later": later})) | {"/usr/local/bin/later": program}
     debian.tree(later=json.dumps(dict(reversed(tree.items()))))
     assert debian.results("sls", "later", "--test")["later"]["result"] is None
     assert debian.results("sls", "later")["later"]["result"] is True

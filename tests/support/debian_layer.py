@@ -205,7 +205,8 @@ mariadb-install-db --user=mysql --auth-root-authentication-method=socket --skip-
 """
 
 # Podman where the kernel lets nobody limit devices and processes: the image box:1 (busybox), also
-# as an archive, and a folder to build another one of
+# as an archive, and a folder to build another one of; of the Debian after this one the generator of
+# quadlets and docker-compose, which this one does not have yet
 PODMAN = r"""
 mkdir -p /etc/containers /usr/local/images/build /tmp/box/bin /tmp/box/tmp
 printf '[storage]\ndriver="vfs"\nrunroot="/run/containers/storage"\n%s\n' \
@@ -238,6 +239,18 @@ podman import -c 'CMD ["/bin/sleep", "1000"]' -c 'ENV FROM=image' -c 'LABEL by=t
 podman save -o /usr/local/images/box.tar box:1
 printf 'FROM box:1\nARG word=none\nENV WORD=$word\n' >/usr/local/images/build/Dockerfile
 rm -rf /tmp/box /tmp/box.tar
+apt-get indextargets --format 'deb $(REPO_URI) trixie main' 'Created-By: Packages' \
+'Label: Debian' | head -n1 >/etc/apt/sources.list.d/next.list
+apt-get -q update
+mkdir /tmp/next; cd /tmp/next
+apt-get -q download podman/trixie docker-compose/trixie
+for name in *.deb; do dpkg-deb -x $name .; done
+cp usr/libexec/docker/cli-plugins/docker-compose /usr/local/bin
+mkdir -p /usr/libexec/podman /usr/lib/systemd/user-generators
+cp usr/libexec/podman/quadlet /usr/libexec/podman
+cp -P usr/lib/systemd/system-generators/* /usr/lib/systemd/system-generators
+cp -P usr/lib/systemd/user-generators/* /usr/lib/systemd/user-generators
+rm -rf /tmp/next
 """
 
 # the first stage does what a machine without hardware needs, and nobody but the tests has services
