@@ -17,6 +17,10 @@ class ScheduleFiles(Record):
     unit: str = "runner-highstate"
     unit_folder: str = "/etc/systemd/system"
 
+    def of_user(self, home: str) -> ScheduleFiles:
+        """Those of a plain user, whose own systemd has the timer."""
+        return self._replace(cron_file="", unit_folder=f"{home}/.config/systemd/user")
+
     @property
     def timer_path(self) -> str:
         return f"{self.unit_folder}/{self.unit}.timer"
@@ -37,6 +41,7 @@ SystemCallErrorNumber=ENOSYS
 CapabilityBoundingSet=~CAP_BLOCK_SUSPEND CAP_LEASE CAP_SYS_PACCT CAP_WAKE_ALARM
 KeyringMode=private
 """
+_OVERLAP = 3  # another run was at work: metrics count it
 
 
 def systemd_word(word: str) -> str:
@@ -45,12 +50,23 @@ def systemd_word(word: str) -> str:
     return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
 
 
-def service_text(mark: str, description: str, command: Iterable[str]) -> str:
-    """The service that a timer starts. mark: its first line."""
+def service_text(
+    mark: str,
+    description: str,
+    command: Iterable[str],
+    on_ac_power: bool = False,
+    of_user: bool = False,
+) -> str:
+    """The service that a timer starts. mark: its first line. on_ac_power: not on battery. of_user:
+    for the systemd of a user, which knows no network; nor can it take rights away and leave sudo.
+    """
+    unit = f"Description={description}\n"
+    unit += "" if of_user else "Wants=network-online.target\nAfter=network-online.target\n"
+    unit += "ConditionACPower=true\n" if on_ac_power else ""
     return (
-        f"{mark}\n[Unit]\nDescription={description}\nWants=network-online.target\n"
-        "After=network-online.target\n\n[Service]\nType=oneshot\n"
-        f"ExecStart={' '.join(map(systemd_word, command))}\n{_CLOSED}"
+        f"{mark}\n[Unit]\n{unit}\n[Service]\nType=oneshot\n"
+        f"SuccessExitStatus={_OVERLAP}\n"
+        f"ExecStart={' '.join(map(systemd_word, command))}\n{'' if of_user else _CLOSED}"
     )
 
 

@@ -83,3 +83,48 @@ def test_a_user_lingers_and_stops_lingering(debian: Debian) -> None:
     assert debian.results("sls", "off", "--test")["zoe"]["changes"] == {"linger": False}
     assert debian.results("sls", "off")["zoe"]["changes"] == {"linger": False}
     assert debian.run("test -e /var/lib/systemd/linger/zoe", code=1)
+
+
+def test_the_schedule_of_a_user(debian: Debian) -> None:
+    """A timer of the user's own systemd, with the user's tree, configuration and rights."""
+    debian.run("useradd -m xaver; chmod 755 /root")  # where Python may lie
+    debian.write("/home/xaver/runner.yaml", "{file_roots: {base: [/home/xaver/tree]}}")
+    debian.write("/home/xaver/tree/top.sls", "base: {'*': [a]}")
+    debian.write("/home/xaver/tree/a.sls", "/home/xaver/made: {file.managed: [{contents: x}]}")
+    debian.run("chown -R xaver: /home/xaver")
+    asks = ASK.replace("yves", "xaver") + " HOME=/home/xaver runner"
+    words = "--user --config /home/xaver/runner.yaml"
+    alone = debian.run(f"{asks} schedule install {words}", code=1).stderr
+    assert "no systemd runs for xaver" in alone and "loginctl enable-linger xaver" in alone
+    assert (
+        "--user is for timers"
+        in debian.run(f"{asks} schedule install --user --cron-d", code=1).stderr
+    )
+    assert (
+        "--user is for plain users" in debian.run("runner schedule install --user", code=1).stderr
+    )
+    debian.run("systemctl start user@$(id -u xaver)")
+    folder = "/home/xaver/.config/systemd/user"
+    dry = debian.run(f"{asks} schedule install {words} --test")
+    assert "while you are logged in" in dry.stderr
+    assert debian.run(f"test -e {folder}", code=1)
+    debian.run("loginctl enable-linger xaver")
+    made = debian.run(f"{asks} schedule install {words} --every 1d --ac-power")
+    assert made.stderr == "" and f"{folder}/runner-highstate.timer" in made.stdout
+    again = debian.run(f"{asks} schedule install {words} --every 1d --ac-power -q")
+    assert again.stdout + again.stderr == ""
+    of_user = f"{ASK.replace('yves', 'xaver')} systemctl --user"
+    assert debian.read(f"{of_user} is-enabled runner-highstate.timer") == "enabled"
+    assert debian.read(f"{of_user} is-active runner-highstate.timer") == "active"
+    assert "ConditionACPower=true" in debian.read(f"cat {folder}/runner-highstate.service")
+    debian.run(f"{of_user} start runner-highstate.service")
+    assert debian.read("stat -c %U /home/xaver/made") == "xaver"
+    told = json.loads(debian.run(f"{asks} schedule status {words} --out json").stdout)["local"]
+    assert told["installed"] == f"{folder}/runner-highstate.timer" and told["next"]
+    assert told["last"]["outcome"] == "done" and "--scheduled" in told["command"]
+    assert debian.run(f"{asks} disable x --config /home/xaver/runner.yaml").stderr == ""
+    debian.run(f"{asks} schedule remove {words}")
+    told = json.loads(debian.run(f"{asks} schedule status {words} --out json").stdout)["local"]
+    assert told["installed"] is None
+    assert debian.run(f"{of_user} is-active runner-highstate.timer", code=None).returncode
+    debian.run("loginctl disable-linger xaver; systemctl stop user@$(id -u xaver)")

@@ -177,7 +177,7 @@ def test_pulls_are_scheduled(with_timer: Debian) -> None:
     assert "names no remote of the tree" in refused.stderr
     with_timer.run(f"echo 'tree: {{remote: file:///srv/none}}' >>{CONFIG}")
     noted = with_timer.runner("schedule", "install", "--pull", "--cron-d", "--test", "--wait")
-    assert "cron does not wait for the network" in noted.stderr
+    assert "nothing here waits for the network" in noted.stderr
     words = ("schedule", "install", "--pull", "--every", "30m", "--splay", "10m", "--wait")
     with_timer.runner(*words)
     assert status(with_timer)["command"] == "/usr/local/bin/runner pull -q --scheduled"

@@ -46,5 +46,6 @@ def disable(
     elif not common.quiet:
         lines = [f"Now: {current}", *([f"Before: {replaced}"] if replaced else [])]
         print(safe("\n".join(lines), sys.stdout))
-    show_problems(installed_schedule.disobedient(installed_schedule.installed(), options.state_dir))
+    for schedule in map(installed_schedule.installed, (False, True)):
+        show_problems(installed_schedule.disobedient(schedule, options.state_dir))
     return 0

@@ -57,12 +57,15 @@ def schedule(
     pull: Annotated[
         bool, option("--pull", help="Run `runner pull`: fetch the tree before each run.")
     ] = False,
+    ac_power: Annotated[bool, option("--ac-power", help="Not while on battery (timers).")] = False,
+    user: Annotated[bool, option("--user", help="A timer of your own systemd.")] = False,
     common: Common,
 ) -> int:
     """Run `runner highstate -q`, or `runner pull -q`, regularly.
 
     It creates a systemd timer, which waits for the network, or an entry in /etc/cron.d where there
-    is no systemd. `runner disable` stops the runs for a while; `status` says so.
+    is no systemd. `runner disable` stops the runs for a while; `status` says so. `--user` is about
+    the runs of a plain user, with their own tree and rights.
 
     Example: runner schedule install --every 30m --splay 10m
     """
@@ -72,31 +75,55 @@ def schedule(
             hint="one of " + ", ".join(ACTIONS),
         )
     if action == "status":
-        return _status(common)
+        return _status(common, user)
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
     has_systemd = os.path.isdir("/run/systemd/system")
-    uses_timer = timer or (has_systemd and not cron_d and not cron)
+    uses_timer = timer or user or (has_systemd and not cron_d and not cron)
+    if (user and (cron_d or cron)) or (ac_power and not uses_timer):
+        raise UsageError(f"{'--user' if user else '--ac-power'} is for timers: not for cron")
     minutes = None if cron else plans.minutes(every or "30m")
     splay = plans.seconds(delay, "--splay")
+    owner = _owner(common.test) if user else ""
     options = options_of(common, running=True)
-    plan = plans.SchedulePlan(
-        _command(common, pull, options.raw.get("conf_file")), minutes, cron, splay
-    )
-    states = (
-        plans.installing(plan, uses_timer, has_systemd)
-        if action == "install"
-        else plans.removing(has_systemd)
-    )
-    if os.geteuid() != 0 and not common.test:
-        entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
-        what = f"put a line into `crontab -e`:\n    {entry}"
-        if action == "remove":
-            what = "take the line out of `crontab -e`"
-        raise RunnerError("this needs root", hint=f"as a user, {what}")
-    if action == "install":
-        _check_pull(pull, options.tree_source is not None, uses_timer)
+    command = _command(common, pull, options.raw.get("conf_file"))
+    plan = plans.SchedulePlan(command, minutes, cron, splay, ac_power, owner)
+    if os.geteuid() != 0 and not user and not common.test:
+        raise _needs_root(action, plan)
+    if action == "remove":
+        states = plans.removing(has_systemd, owner, os.path.expanduser("~"))
+    else:
+        states = plans.installing(plan, uses_timer, has_systemd)
+        _check_pull(pull, options.tree_source is not None, uses_timer and not user)
     return finish(common, options, partial(pipeline.several, options, states))
+
+
+def _needs_root(action: str, plan: plans.SchedulePlan) -> RunnerError:
+    entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
+    what = f"put a line into `crontab -e`:\n    {entry}"
+    if action == "remove":
+        what = "take the line out of `crontab -e`"
+    return RunnerError("this needs root", hint=f"as a user, take --user, or {what}")
+
+
+def _owner(dry: bool) -> str:
+    """Who asks, if a systemd of their own runs for them. Raises RunnerError."""
+    import pwd
+
+    uid = os.geteuid()
+    if uid == 0:
+        raise UsageError("--user is for plain users", hint="for root, the same without --user")
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        raise RunnerError(f"there is no user {uid}") from None
+    lingering = f"sudo loginctl enable-linger {name}"
+    if not dry and not os.path.exists(f"/run/user/{uid}/systemd/private"):
+        raise RunnerError(f"no systemd runs for {name}", hint=lingering)
+    if not os.path.exists(f"/var/lib/systemd/linger/{name}"):
+        message = "the runs are only started while you are logged in"
+        show_problems([Diagnostic(message, None, lingering, "schedule", "info")])
+    return name
 
 
 def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
@@ -119,7 +146,7 @@ def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
             hint="`tree: {remote: URL}`, which `runner init --from URL` writes",
         )
     if pull and not uses_timer:
-        message = "cron does not wait for the network: a run without it uses the last good tree"
+        message = "nothing here waits for the network: a run without it uses the last good tree"
         show_problems([Diagnostic(message, None, None, "schedule", "info")])
     if has_remote and not pull:
         message = "these runs fetch nothing: they use the tree as the last `runner pull` left it"
@@ -127,11 +154,12 @@ def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
         show_problems([Diagnostic(message, None, hint, "schedule", "info")])
 
 
-def _status(common: Common) -> int:
+def _status(common: Common, of_user: bool) -> int:
     options = options_of(common)
     runs = show.past(options, (), 100, real=True)
     last = next((run for run in runs if run["command"].startswith(SCHEDULED_COMMANDS)), None)
-    schedule, stopped = installed_schedule.installed(), history_disabled.disabled(options.state_dir)
+    schedule = installed_schedule.installed(of_user)
+    stopped = history_disabled.disabled(options.state_dir)
     how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
     upcoming = schedule.next_run if schedule else None
     if not common.for_people:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
+from runner.api.scheduled import SCHEDULE
 from runner.cli.running import scheduling
 from runner.cli.running.options import Common, loaded
 from runner.model.diagnostics import Diagnostic
@@ -18,32 +19,37 @@ from runner.model.records import Record
 
 class Installed(Record):
     """A timer or an entry of cron. path: its file. command: what it starts. cron: its expression,
-    of an entry.
+    of an entry. of_user: the timer is that of whoever asks.
     """
 
     path: str
     command: tuple[str, ...]
     cron: str | None = None
+    of_user: bool = False
 
     @property
     def next_run(self) -> str | None:
         """When it starts the command next, as far as that can be known."""
         if self.cron is None:
-            return _elapses(os.path.basename(self.path))
+            return _elapses(os.path.basename(self.path), self.of_user)
         due = scheduling.due(self.cron, datetime.now())
         return due.isoformat(" ") if due else None
 
 
-def installed() -> Installed | None:
-    """The schedule that is installed; None when there is none."""
-    timer = f"{scheduling.UNIT_FOLDER}/{scheduling.UNIT}.timer"
-    enabled = f"{scheduling.UNIT_FOLDER}/timers.target.wants/{scheduling.UNIT}.timer"
+def installed(of_user: bool = False) -> Installed | None:
+    """The schedule that is installed; None when there is none. of_user: in the systemd of whoever
+    asks.
+    """
+    files = SCHEDULE.of_user(os.path.expanduser("~")) if of_user else SCHEDULE
+    timer = files.timer_path
+    enabled = f"{files.unit_folder}/timers.target.wants/{scheduling.UNIT}.timer"
     if not os.path.exists(timer) and os.path.exists(enabled):
         timer = os.path.realpath(enabled)  # that of a package
     if os.path.exists(timer):
         service = f"{timer.removesuffix('timer')}service"
-        return Installed(timer, scheduling.command_of_service(_lines(service)))
-    if not os.path.exists(scheduling.CRON_FILE):
+        command = scheduling.command_of_service(_lines(service))
+        return Installed(timer, command, of_user=of_user)
+    if of_user or not os.path.exists(scheduling.CRON_FILE):
         return None
     expression, command = scheduling.entry_of_cron(_lines(scheduling.CRON_FILE))
     return Installed(scheduling.CRON_FILE, command, expression)
@@ -55,7 +61,7 @@ def disobedient(schedule: Installed | None, state_dir: str) -> Iterator[Diagnost
     """
     if schedule is None or not schedule.command:
         return
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 and not schedule.of_user:
         message = f"the runs of {schedule.path} are root's: they go on"
         yield Diagnostic(message, None, "sudo runner disable ...", "schedule", "warning")
         return
@@ -99,10 +105,11 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _elapses(unit: str) -> str | None:
+def _elapses(unit: str, of_user: bool) -> str | None:
     import subprocess
 
-    argv = ["systemctl", "show", "--property=NextElapseUSecRealtime", "--value", unit]
+    whose = ["--user"] if of_user else []
+    argv = ["systemctl", *whose, "show", "--property=NextElapseUSecRealtime", "--value", unit]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

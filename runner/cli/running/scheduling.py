@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from runner.api import scheduled
 from runner.api.scheduled import SCHEDULE, cron_command, cron_fields, cron_interval, is_either_day
@@ -22,13 +23,15 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 class SchedulePlan(Record):
     """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at
-    most.
+    most. ac_power: not on battery. user: whose systemd starts it; empty: the machine's.
     """
 
     command: tuple[str, ...]
     every: int | None = 30
     cron: str | None = None
     splay: int = 0
+    ac_power: bool = False
+    user: str = ""
 
 
 def seconds(text: str, option: str, least: int = 0) -> int:
@@ -71,7 +74,8 @@ def cron_text(plan: SchedulePlan) -> str:
 
 def service_text(plan: SchedulePlan) -> str:
     """The service that the timer starts."""
-    return scheduled.service_text(MARK, "Bring this machine to its state", plan.command)
+    what = "Bring this machine to its state"
+    return scheduled.service_text(MARK, what, plan.command, plan.ac_power, bool(plan.user))
 
 
 def timer_text(plan: SchedulePlan) -> str:
@@ -93,6 +97,10 @@ def installing(plan: SchedulePlan, timer: bool, has_systemd: bool) -> States:
     """The states that install it: ID -> (function, arguments). What was installed the other way
     goes.
     """
+    if plan.user:
+        texts = {"contents": service_text(plan), "timer": timer_text(plan)}
+        unit = {"name": UNIT, **texts, "enable": True, "running": True, "user": plan.user}
+        return {"timer": ("systemd.unit", unit)}
     if not timer:
         entry = {
             "name": CRON_FILE,
@@ -122,19 +130,22 @@ def installing(plan: SchedulePlan, timer: bool, has_systemd: bool) -> States:
     }
 
 
-def removing(has_systemd: bool) -> States:
-    """The states that remove it."""
+def removing(has_systemd: bool, user: str = "", home: str = "") -> States:
+    """The states that remove it. user: whose systemd has it, with this home."""
+    if user:
+        return _without_timer(SCHEDULE.of_user(home).unit_folder, {"user": user})
     return {"schedule": _WITHOUT_ENTRY, **(_without_timer() if has_systemd else {})}
 
 
 _WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})
 
 
-def _without_timer() -> States:
-    stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False})
+def _without_timer(
+    folder: str = UNIT_FOLDER, whose: Mapping[str, object] = MappingProxyType({})
+) -> States:
+    stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False, **whose})
     units = {
-        kind: ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"})
-        for kind in ("timer", "service")
+        kind: ("file.absent", {"name": f"{folder}/{UNIT}.{kind}"}) for kind in ("timer", "service")
     }
     return {"stopped": stopped, **units}
 

@@ -14,7 +14,7 @@ import modules.schedule
 import modules.schedule._jobs
 from modules.schedule._jobs import When
 from runner.api.scheduled import ScheduleFiles
-from runner.cli.running import scheduling
+from runner.cli.running import exit_codes, scheduling
 from runner.cli.running.installed_schedule import Installed, disobedient
 from runner.cli.running.scheduling import SchedulePlan, due, expression
 from runner.model.errors import UsageError
@@ -117,6 +117,20 @@ def test_what_was_installed_is_found_again() -> None:
 def test_the_service_waits_for_the_network() -> None:
     unit = scheduling.service_text(SchedulePlan(("runner",))).partition("[Service]")[0]
     assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit
+
+
+def test_a_service_that_finds_another_run_at_work_has_not_failed() -> None:
+    wanted = f"SuccessExitStatus={exit_codes.LOCKED}\n"
+    assert wanted in scheduling.service_text(SchedulePlan(("runner",)))
+
+
+def test_the_service_of_a_laptop_and_that_of_a_user() -> None:
+    on_ac = scheduling.service_text(SchedulePlan(("runner",), ac_power=True))
+    assert "\nConditionACPower=true\n" in on_ac.partition("[Service]")[0]
+    assert "ConditionACPower" not in scheduling.service_text(SchedulePlan(("runner",)))
+    of_user = scheduling.service_text(SchedulePlan(("runner",), user="zoe"))
+    # a user's systemd knows no network, and what it would close also closes sudo
+    assert [word for word in ("network", "Capability", "SystemCall") if word in of_user] == []
 
 
 def test_the_service_has_no_file_system_of_its_own() -> None:
