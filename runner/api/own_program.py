@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 import sys
 
-from runner import ROOT
+import runner
 
 
 def own_python(code: str) -> list[str]:
     """Return the command line that runs code of runner's in this Python, with this runner's modules
     first.
     """
-    return [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {ROOT!r}); {code}"]
+    return [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {runner.ROOT!r}); {code}"]
 
 
 def own_program() -> list[str]:

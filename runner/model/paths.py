@@ -3,6 +3,33 @@
 
 from __future__ import annotations
 
+# where a run with `--root`, whose machine is an image, sees the files of its host
+SEEN = "/run/runner/host"
+
+
+def of_host(text: str) -> str:
+    """A text with the paths of the host's files as they are there.
+
+    >>> of_host("/run/runner/host/srv/salt/top.sls:3")
+    '/srv/salt/top.sls:3'
+    """
+    return text.replace(SEEN, "") if SEEN in text else text
+
+
+_standing: list[str] = []  # where the caller stood on the host
+
+
+def leave_host(folder: str) -> None:
+    """Take paths that the command line names for those of the host. folder: where it was typed."""
+    _standing[:] = [folder]
+
+
+def on_host(path: str) -> str:
+    """A path that the command line names, where this process has it."""
+    if not _standing or path.startswith(SEEN):
+        return path
+    return f"{SEEN}{path}" if path.startswith("/") else f"{SEEN}{_standing[0]}/{path}"
+
 
 def lies_in(path: str, folder: str) -> bool:
     """Return whether a path is a folder or below it.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runner.model.paths import of_host
 from runner.model.records import Record
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Source(Record):
     hidden: bool = False  # the line is not to be shown
 
     def __str__(self) -> str:
-        where = self.file
+        where = of_host(self.file)
         if self.line:
             where += f":{self.line}"
             if self.column:

@@ -233,6 +233,7 @@ class Session:
             id=self.options.id,
             report=lambda problem: self.report_grains(problem),
             folders=(os.path.join(str(self.options.raw["config_dir"]), "facts.d"), *FOLDERS),
+            hardware=not self.options.root,
         )
 
     @cached_property

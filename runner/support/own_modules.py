@@ -250,3 +250,35 @@ def find_own_modules(folder: str) -> None:
             after_in_child=_EXECUTING.release,
         )
         sys.meta_path.insert(0, OwnModules)
+
+
+def move(folder: str) -> None:
+    """Have all modules of this process, whoever's they are, where their files are from now on:
+    below a folder, by the same paths.
+    """
+
+    def moved(path: Any) -> Any:
+        return f"{folder}{path}" if isinstance(path, str) and path[:1] == "/" else path
+
+    modules: list[object] = list(sys.modules.values())
+    for module in modules:
+        if not isinstance(module, ModuleType):
+            continue
+        namespace = _namespace(module)
+        for name in ("__file__", "__cached__"):
+            if name in namespace:
+                namespace[name] = moved(namespace[name])
+        if "__path__" in namespace:
+            namespace["__path__"] = [moved(path) for path in namespace["__path__"]]
+        if "__found__" in namespace:
+            at, *rest = namespace["__found__"]
+            namespace["__found__"] = (moved(at), *rest)
+        spec = namespace.get("__spec__")
+        if spec is None:
+            continue
+        spec.origin, spec.cached = moved(spec.origin), moved(spec.cached)
+        if spec.submodule_search_locations is not None:
+            spec.submodule_search_locations = namespace.get("__path__")
+        for name in ("path", "_compiled"):
+            if hasattr(spec.loader, name) and not isinstance(spec.loader, type):
+                setattr(spec.loader, name, moved(getattr(spec.loader, name)))

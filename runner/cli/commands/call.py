@@ -9,7 +9,15 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import scheduled_runs, state_functions
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
-from runner.cli.running.options import CHANGING, READING, SCHEDULED, Common, options_of, with_common
+from runner.cli.running.options import (
+    CHANGING,
+    READING,
+    ROOTED,
+    SCHEDULED,
+    Common,
+    options_of,
+    with_common,
+)
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import given_arguments
@@ -25,7 +33,7 @@ OWN = {
 }
 
 
-@with_common(READING, OWN, SCHEDULED)
+@with_common(READING, ROOTED, OWN, SCHEDULED)
 def call(
     *,
     function: Annotated[

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from runner.api import providers
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write
-from runner.cli.running.options import READING, Common, loaded, text_of_file, with_common
+from runner.cli.running.options import READING, ROOTED, Common, loaded, text_of_file, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.cli.running.values import mapping
@@ -20,7 +20,7 @@ from runner.output.formats import CHECK
 from runner.tools import check as checking
 
 
-@with_common(READING, answer=CHECK)
+@with_common(READING, ROOTED, answer=CHECK)
 def check(
     *,
     names: Annotated[

@@ -13,6 +13,7 @@ from runner.cli.running.options import (
     CHANGING,
     PLANNING,
     READING,
+    ROOTED,
     SCHEDULED,
     Common,
     options_of,
@@ -22,7 +23,7 @@ from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def highstate(*, common: Common) -> int:
     """Apply everything that the top file assigns to this machine.
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.history import disabled as history_disabled
 from runner.model.errors import UsageError
 from runner.output import history as printed
@@ -19,7 +19,7 @@ from runner.output.formats import PAST
 from runner.tools.queries import run_page, show
 
 
-@with_common(READING, answer=PAST)
+@with_common(READING, ROOTED, answer=PAST)
 def history(
     *,
     words: Annotated[

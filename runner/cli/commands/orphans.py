@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from runner.cli.running.answers import print_text, write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.output import orphans as printed
@@ -12,7 +12,7 @@ from runner.output.formats import REMOVALS
 from runner.pipeline import orphans as finding
 
 
-@with_common(READING, answer=REMOVALS)
+@with_common(READING, ROOTED, answer=REMOVALS)
 def orphans(*, common: Common) -> int:
     """List what no state declares any more.
 

@@ -15,6 +15,7 @@ from runner.history.saved_plan import plan as saved_plan
 from runner.history.saved_plan import plan_file
 from runner.model.errors import UsageError
 from runner.model.events import RunFinished, RunStarted, StateFinished
+from runner.model.paths import of_host
 from runner.output import json_
 from runner.output.formats import RUN
 from runner.output.text import safe
@@ -66,7 +67,7 @@ def _print(saved: Any, is_own: bool, common: Common) -> None:
 
 
 def _head(saved: Any, is_own: bool) -> list[str]:
-    roots = "; ".join(map(str, saved.roots)) or "no tree"
+    roots = of_host("; ".join(map(str, saved.roots))) or "no tree"
     lines = [
         f"Plan of {saved.machine} ({saved.host}), made {saved.made} by user {saved.user}",
         f"  {saved.typed}",

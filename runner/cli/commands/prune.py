@@ -6,12 +6,12 @@ from __future__ import annotations
 from functools import partial
 
 from runner import pipeline
-from runner.cli.running.options import CHANGING, READING, Common, options_of, with_common
+from runner.cli.running.options import CHANGING, READING, ROOTED, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, CHANGING, answer=MACHINE_RUN)
 def prune(*, common: Common) -> int:
     """Remove what no state declares any more.
 

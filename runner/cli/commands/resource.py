@@ -10,14 +10,14 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.support.redaction import HIDDEN
 from runner.tools.queries import inventory, layout, resources
 
 
-@with_common(READING)
+@with_common(READING, ROOTED)
 def resource(
     *,
     state: Annotated[
@@ -52,6 +52,8 @@ def resource(
     if state is None or layout is not None:
         if state is not None:
             raise UsageError("--layout takes the whole machine, without STATE")
+        if layout is not None and common.settings.get("root"):
+            raise UsageError("--layout takes this machine, no --root")
         return _whole_machine(common, layout, show_secrets)
     if "" in (names or ()):
         raise UsageError(f"runner resource {state}: a name is empty")

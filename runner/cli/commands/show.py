@@ -7,7 +7,7 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, show_problems, write_value
-from runner.cli.running.options import READING, Common, options_of, with_common, words
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common, words
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import UsageError
 from runner.output.formats import DATA, GRAPH, forms_of
@@ -18,7 +18,7 @@ SUBJECTS = tuple("top sls low-sls highstate lowstate graph pillar grains pending
 FORMER_SUBJECTS = {"debts": "pending", "owed": "pending"}  # still accepted, in no help text
 
 
-@with_common(READING, answer=GRAPH)
+@with_common(READING, ROOTED, answer=GRAPH)
 def show(
     *,
     what: Annotated[

@@ -9,14 +9,22 @@ from typing import Annotated
 from runner import pipeline
 from runner.cli.parsing.option_spec import argument
 from runner.cli.running import planning
-from runner.cli.running.options import CHANGING, PLANNING, READING, Common, options_of, with_common
+from runner.cli.running.options import (
+    CHANGING,
+    PLANNING,
+    READING,
+    ROOTED,
+    Common,
+    options_of,
+    with_common,
+)
 from runner.cli.running.shown_run import finish
 from runner.cli.running.values import given_arguments
 from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, PLANNING, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, CHANGING, PLANNING, answer=MACHINE_RUN)
 def single(
     *,
     function: Annotated[

@@ -16,6 +16,7 @@ from runner.cli.running.options import (
     CHANGING,
     PLANNING,
     READING,
+    ROOTED,
     SCHEDULED,
     Common,
     options_of,
@@ -27,7 +28,7 @@ from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def sls(
     *,
     names: Annotated[

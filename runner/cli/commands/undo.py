@@ -9,14 +9,14 @@ from typing import Annotated
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
-from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, RUNNING, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.output import undo as printed
 from runner.output.text import on_one_line, safe
 from runner.pipeline import undoing
 
 
-@with_common(READING, RUNNING)
+@with_common(READING, ROOTED, RUNNING)
 def undo(
     *,
     number: Annotated[

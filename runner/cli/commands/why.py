@@ -7,14 +7,14 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.cli.running.shown_run import notices
 from runner.cli.running.streams import answer_alone
 from runner.output import why as printed
 from runner.tools.queries import explain
 
 
-@with_common(READING)
+@with_common(READING, ROOTED)
 def why(
     *,
     wanted: Annotated[

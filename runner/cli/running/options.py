@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
-from runner.cli.running import answers, failed_start, logs, values
+from runner.cli.running import answers, failed_start, logs, rooted, values
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output import formats, text
@@ -133,6 +133,7 @@ READING: dict[str, Any] = {
         str, option("--color", metavar="WHEN", help="always, never, or auto: as the terminal is.")
     ],
 }
+ROOTED: dict[str, Any] = _flags("rooted")
 RUNNING: dict[str, Any] = _flags("running")
 CHOOSING: dict[str, Any] = _flags("choosing")
 CHANGING: dict[str, Any] = {
@@ -313,8 +314,14 @@ def _is_news(common: Common, options: Any, running: bool) -> bool:
 def loaded(
     common: Common, tree: Tree | Literal["current"] | None = "current", **more: Any
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The configuration, and what is odd about it. tree: the pulled tree to use; None for none."""
-    return load.load(common.config, {**overrides(common), **more}, os.environ, tree=tree)
+    """The configuration, and what is odd about it. tree: the pulled tree to use; None for none.
+
+    Where it names an image (`--root`), the command goes on in a process that is in it.
+    """
+    options, warnings = load.load(
+        common.config, {**overrides(common), **more}, os.environ, tree=tree
+    )
+    return rooted.entered(common, options) if options.root else options, warnings
 
 
 def overrides(common: Common) -> dict[str, Any]:

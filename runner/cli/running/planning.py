@@ -15,6 +15,7 @@ from runner.cli.running.shown_run import finish, live_listener, notices
 from runner.history.saved_plan import plan_file, signature
 from runner.history.saved_plan.plan import PlanRequest, SavedPlan
 from runner.model.errors import UsageError
+from runner.model.paths import of_host, on_host
 from runner.model.result import Report
 from runner.pipeline import saved_plans
 from runner.support.redaction import command_line
@@ -52,6 +53,7 @@ def carried_out(
 
 
 def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
+    path = on_host(path)
     plan_file.check_destination(path)
     key = common.sign_key
     if key:
@@ -78,7 +80,9 @@ def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
 
 
 def _kept(plan: SavedPlan, path: str) -> list[str]:
-    lines = [f"The plan is kept in {path}. To apply it:", f"  {plan_file.how_to_apply(plan, path)}"]
+    lines = [f"The plan is kept in {path}."]
+    if path == of_host(path):  # that of an image is there to be read
+        lines = [f"{lines[0]} To apply it:", f"  {plan_file.how_to_apply(plan, path)}"]
     if undecided := plan.undecided:
         names = ", ".join(state.title for state in undecided[:5])
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""

@@ -7,7 +7,7 @@ import importlib
 import os
 from functools import cache
 
-from runner import ROOT
+import runner
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
 from runner.model.families import FAMILIES
@@ -18,7 +18,7 @@ def library(kind: str) -> dict[str, str]:
     elsewhere hides runner's own.
     """
     package = importlib.import_module(kind)
-    beside = os.path.realpath(ROOT)
+    beside = os.path.realpath(runner.ROOT)
     folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
     if folder != os.path.join(beside, kind):
         raise RunnerError(

@@ -161,18 +161,8 @@ class View:
         self.changes.append(Changed(item.path, upper))
 
     def descend(self, path: str) -> int:
-        """A descriptor of a folder of the tree, made where there is none; links are not followed.
-
-        Raises OSError.
-        """
-        at = os.open(self.root, os.O_PATH | os.O_CLOEXEC)
-        for name in filter(None, path.split("/")):
-            with suppress(FileExistsError, PermissionError):
-                os.mkdir(name, 0o755, dir_fd=at)
-            following = os.open(name, _PATH | os.O_DIRECTORY, dir_fd=at)
-            os.close(at)
-            at = following
-        return at
+        """A descriptor of a folder of the tree, made where there is none. Raises OSError."""
+        return descend(self.root, path)
 
     def _copy_file(self, path: str, source: str) -> None:
         if os.stat(source).st_size > LARGEST_FILE:
@@ -236,15 +226,56 @@ class View:
     def share(self, folders: Iterable[tuple[str, int]]) -> None:
         """Show folders of the machine, read-only. folders: paths, and a descriptor of each."""
         for path, descriptor in folders:
-            target = self.descend(path)
-            mount(f"/proc/self/fd/{descriptor}", f"/proc/self/fd/{target}", flags=BIND | RECURSIVE)
-            os.close(target)
-            self._remount(path, READ_ONLY | NO_DEVICES)
+            share(self.root, path, descriptor)
 
     def _remount(self, path: str, flags: int) -> None:
-        target = self.descend(path)  # what has been mounted there by now
-        mount("", f"/proc/self/fd/{target}", flags=BIND | REMOUNT | flags)
-        os.close(target)
+        _remount(self.root, path, flags)
+
+
+def descend(root: str, path: str) -> int:
+    """A descriptor of a folder below another one, made where there is none; links are not followed.
+
+    Raises OSError.
+    """
+    at = os.open(root, os.O_PATH | os.O_CLOEXEC)
+    for name in filter(None, path.split("/")):
+        with suppress(FileExistsError, PermissionError):
+            os.mkdir(name, 0o755, dir_fd=at)
+        following = os.open(name, _PATH | os.O_DIRECTORY, dir_fd=at)
+        os.close(at)
+        at = following
+    return at
+
+
+def _at(root: str, path: str) -> int:
+    """A descriptor of what is at a path below a folder; folders on the way to it are made."""
+    folder, name = os.path.split(path.rstrip("/"))
+    above = descend(root, folder)
+    with suppress(FileExistsError, PermissionError):
+        os.mkdir(name, 0o755, dir_fd=above)
+    try:
+        return os.open(name, _PATH, dir_fd=above)
+    finally:
+        os.close(above)
+
+
+def share(root: str, path: str, descriptor: int, flags: int = READ_ONLY) -> None:
+    """Show the file or folder of a descriptor at a path below another folder."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        folder, name = os.path.split(path)
+        above = descend(root, folder)
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=above))
+        os.close(above)
+    target = _at(root, path)
+    mount(f"/proc/self/fd/{descriptor}", f"/proc/self/fd/{target}", flags=BIND | RECURSIVE)
+    os.close(target)
+    _remount(root, path, flags | NO_DEVICES)
+
+
+def _remount(root: str, path: str, flags: int) -> None:
+    target = _at(root, path)  # what has been mounted there by now
+    mount("", f"/proc/self/fd/{target}", flags=BIND | REMOUNT | flags)
+    os.close(target)
 
 
 def _own_part(path: str) -> str:
@@ -312,6 +343,12 @@ def make_kernel(root: str, cgroup: bool, own_network: bool) -> None:
     if own_network:
         mount(f"/proc/self/fd/{own}", f"{root}/proc/sys/net", flags=BIND)
     os.close(own)
+
+
+def make_locks(folder: str) -> None:
+    """The folder of locks in a new /run."""
+    os.mkdir(f"{folder}/lock")
+    os.chmod(f"{folder}/lock", 0o1777)
 
 
 def make_read_only(path: str) -> None:

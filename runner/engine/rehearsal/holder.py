@@ -230,8 +230,7 @@ def _resolver() -> tuple[str, bytes] | None:
 
 def _fill_run(folder: str, spec: Spec, resolver: tuple[str, bytes] | None) -> None:
     """What programs expect in an empty /run."""
-    os.mkdir(f"{folder}/lock", 0o1777)
-    os.chmod(f"{folder}/lock", 0o1777)
+    file_systems.make_locks(folder)
     os.mkdir(f"{folder}/rehearsal", 0o700)
     if os.geteuid():
         os.makedirs(f"{folder}/user/{os.geteuid()}", 0o700)

@@ -381,7 +381,7 @@ def _check_programs() -> None:
 
 def _unavailable(reason: str) -> SandboxUnavailable:
     """The error for what the kernel refused."""
-    return SandboxUnavailable(f"no rehearsal here: {reason}", hint=_cure())
+    return SandboxUnavailable(f"no rehearsal here: {reason}", hint=cure())
 
 
 SWITCHES = (
@@ -395,8 +395,8 @@ SWITCHES = (
 )
 
 
-def _cure() -> str:
-    """Return what lets this user have a copy."""
+def cure() -> str:
+    """Return what lets this user have namespaces."""
     if not os.geteuid():
         return (
             "it needs the kernel's overlayfs and namespaces; a container has to be started with"

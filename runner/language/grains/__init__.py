@@ -34,8 +34,9 @@ class Grains(Mapping[str, Any]):
     static: from the configuration; they win over all others. functions: the tree's own (`_grains`),
     called before the first look at any other grain, since what they answer wins over the machine's
     own facts. folders: of files and programs with further facts, read at the first look at a name
-    that nothing else has. id: this machine's ID. A function that fails leaves its grains out, as in
-    Salt; what is wrong goes to `problems` and `report` (the log).
+    that nothing else has. id: this machine's ID. hardware: the machine has some. A function that
+    fails leaves its grains out, as in Salt; what is wrong goes to `problems` and `report` (the
+    log).
     """
 
     def __init__(
@@ -46,11 +47,17 @@ class Grains(Mapping[str, Any]):
         id: str = "",
         report: Callable[[Diagnostic], None] = logged,
         folders: tuple[str, ...] = (),
+        hardware: bool = True,
     ) -> None:
         self._known: Facts = {"id": id, **static}
         self._static = static
         self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
-        self._groups = {name: group for group in GROUPS for name in group.names}
+        self._groups = {
+            name: group
+            for group in GROUPS
+            if hardware or not group.of_hardware
+            for name in group.names
+        }
         self._computed: set[int] = set()
         self.problems: list[Diagnostic] = []
         self._report = report

@@ -17,10 +17,11 @@ Facts = dict[str, Any]
 
 
 class GrainGroup(Record):
-    """Grains that are found together."""
+    """Grains that are found together. of_hardware: an image has none of them."""
 
     names: tuple[str, ...]
     look: Callable[[Mapping[str, Any]], Facts]
+    of_hardware: bool = False
 
 
 _used: set[str] = set()  # the files of the table
@@ -38,7 +39,7 @@ def _group(names: str, function: str) -> GrainGroup:
         facts: Facts = getattr(found, name)(grains)
         return facts
 
-    return GrainGroup(tuple(names.split()), look)
+    return GrainGroup(tuple(names.split()), look, module == "hardware")
 
 
 _OS = """

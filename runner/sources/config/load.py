@@ -72,7 +72,11 @@ def load(
     raw = {**DEFAULTS, **settings, **overrides}
     raw |= _places(settings, overrides, base, environ, salts)
     raw.pop("whole_pillar", None)  # not for templates that show `opts`
-    raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
+    if raw.get("root"):  # an image, which has a name of its own
+        raw["root"] = os.path.join(_standing() if overrides.get("root") else base, raw["root"])
+    else:
+        raw["id"] = raw.get("id") or _saved_id(path) or host_name()
+    raw["id"] = str(raw.get("id") or "")
     own_grains = {**(overrides.get("grains") or own_grains), **_handed_over(overrides)}
     raw["grains"] = {**of_tree.grains, **own_grains_of(path or SYSTEM, yaml), **own_grains}
     where = of_tree.tree.folder if of_tree.tree else base if path and not of_tree.source else ""
@@ -402,15 +406,7 @@ def _folders(
     salts: bool,
 ) -> dict[str, str]:
     """cachedir and state_dir, as absolute paths."""
-    system = os.geteuid() == 0
-    cache = (
-        "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
-    )
-    state = (
-        "/var/lib/runner"
-        if system
-        else f"{_folder(environ, 'XDG_STATE_HOME', '.local/state')}/runner"
-    )
+    cache, state = usual_folders(environ)
     if overrides.get("cachedir"):
         cache = os.path.abspath(overrides["cachedir"])
         state = f"{cache}/state"
@@ -422,6 +418,15 @@ def _folders(
     elif settings.get("state_dir"):  # a place of its own, wherever the cache is
         state = os.path.join(base, settings["state_dir"])
     return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state)}
+
+
+def usual_folders(environ: Mapping[str, str]) -> tuple[str, str]:
+    """cachedir and state_dir where nothing says otherwise."""
+    if os.geteuid() == 0:
+        return "/var/cache/runner", "/var/lib/runner"
+    cache = _folder(environ, "XDG_CACHE_HOME", ".cache")
+    state = _folder(environ, "XDG_STATE_HOME", ".local/state")
+    return f"{cache}/runner", f"{state}/runner"
 
 
 def _roots(

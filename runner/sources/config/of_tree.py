@@ -25,7 +25,7 @@ from runner.sources.config.file import (
 from runner.support.redaction.keys import KEYS
 
 FILE = "runner.yaml"
-MACHINES = ("id", "tree", "report", "cachedir", "state_dir")  # what no tree can know
+MACHINES = ("id", "root", "tree", "report", "cachedir", "state_dir")  # what no tree can know
 TOGETHER = ("grains", "pillar", "vars", "nodegroups")
 FOLDERS = (
     "module_dirs",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 class Flag(Record):
     """An option of command lines that makes a setting. of: which commands have it: `reading` (all),
-    `running`, `choosing` (states).
+    `rooted` (those that can be about an image), `running`, `choosing` (states).
     """
 
     names: tuple[str, ...]
@@ -74,6 +74,17 @@ class Options(Record):
             " host name",
         ),
     ] = flag("", "--id", of="reading", metavar="ID", help="This machine's ID.")
+    root: Annotated[
+        str,
+        Key(
+            MACHINE,
+            "The machine is the tree of files below this folder: an image that does not run"
+            " (docs/images.md). `id` is then the name in its /etc/hostname, `cachedir` and"
+            " `state_dir` lie in it.",
+            "root: /srv/images/web",
+            default="this machine",
+        ),
+    ] = flag("", "--root", of="rooted", metavar="DIR", help="The image in this directory.")
     file_roots: Annotated[
         Mapping[str, tuple[str, ...]],
         Key(

@@ -48,7 +48,7 @@ class Engine:
 
     def load(self, file: Any, overrides: Any, environ: Any, **more: Any) -> Any:
         self.overrides = {"file": file, **overrides}
-        return SimpleNamespace(raw={}, quiet=False, state_dir="/nowhere"), []
+        return SimpleNamespace(raw={}, quiet=False, state_dir="/nowhere", root=""), []
 
     def recorder(self, name: str) -> Any:
         def function(options: Any, *args: Any, **named: Any) -> Any:
@@ -285,7 +285,7 @@ def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
         "import types; from runner.pipeline import calling\n"
         "from runner.sources.config import load\n"
-        "load.load = lambda *a, **_: (types.SimpleNamespace(raw={}, quiet=False), [])\n"
+        "load.load = lambda *a, **_: (types.SimpleNamespace(raw={}, quiet=False, root=''), [])\n"
         "calling.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
         f" main([{arguments}])"
     )

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--root DIR`: the machine is the tree below a folder, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import Machine
+from harness import may_mount
+from image_root import entries, image_root
+from starting import PATIENCE, running, wait_until
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not may_mount(), reason="needs root and the right to mount"
+)
+TREE = """
+/etc/greeting:
+  file.managed:
+    - source: salt://greeting
+    - template: jinja
+deploy:
+  user.present:
+    - shell: /bin/sh
+seen:
+  cmd.run:
+    - name: id deploy >/root/seen; ls / >>/root/seen
+    - creates: /root/seen
+"""
+ABOUT_THIS_MACHINE = ("plan", "schedule")
+
+
+class Image(Machine):
+    """runner on an image: its own files lie where they do on a machine."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        del self.config["id"]
+        self.root = image_root(folder / "image")
+        self.outside = folder / "outside"
+        self.outside.mkdir()
+        self.write(web=TREE)
+        (folder / "states/greeting").write_text("{{ grains.os }} {{ grains.osrelease }}\n")
+
+    def argv(self, *words: str) -> list[str]:
+        argv = super().argv(*words)
+        at = argv.index("--cachedir")
+        del argv[at : at + 2]
+        if "--root" in words or "root" in self.config or words[0] in ABOUT_THIS_MACHINE:
+            return argv
+        return [*argv, "--root", self.where]
+
+    @property
+    def where(self) -> str:
+        return str(self.root)
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Image:
+    return Image(tmp_path / "work")
+
+
+def empty_afterwards(image: Image) -> None:
+    """Nothing of the machinery is left: no mount, nothing in what was mounted over."""
+    assert image.where not in Path("/proc/self/mountinfo").read_text()
+    for name in ("proc", "sys", "dev", "run", "tmp"):
+        assert list((image.root / name).iterdir()) == [], name
+
+
+def test_a_tree_makes_an_image(image: Image) -> None:
+    before = entries(image.root)
+    dry = image("sls", "web", "--test")
+    assert "3 would change" in dry.stdout
+    assert entries(image.root) == before
+    image("sls", "web")
+    assert image.text("etc/greeting") == "Debian 99\n"
+    assert "deploy:x:" in image.text("etc/passwd")
+    assert "deploy:x:" not in Path("/etc/passwd").read_text()
+    assert not Path("/etc/greeting").exists()
+    uid, *folders = image.text("root/seen").splitlines()
+    assert "(deploy)" in uid
+    assert {"etc", "root"} <= {*folders} <= {path.name for path in image.root.iterdir()}
+    again = json.loads(image("sls", "web", "--out", "json").stdout)["local"]
+    assert [value["changes"] for value in again.values()] == [{}, {}, {}]
+    empty_afterwards(image)
+
+
+def test_history_and_undo_lie_in_the_image(image: Image) -> None:
+    image("sls", "web")
+    with sqlite3.connect(image.root / "var/lib/runner/history.sqlite") as history:
+        places = [row[0] for row in history.execute("select place from results")]
+    history.close()
+    assert places[0].startswith(f"{image.folder}/states/web.sls:")
+    assert "runner sls web" in image("history").stdout
+    image("undo", code=None)
+    assert not (image.root / "etc/greeting").exists()
+    assert "deploy" not in image.text("etc/passwd")
+
+
+def test_accounts_name_and_hardware_are_those_of_the_image(image: Image) -> None:
+    assert image("call", "user.list_users").stdout.split() == ["-", "imaged", "-", "root"]
+    grains = image("call", "grains.item", "id", "host", "osrelease", "mem_total", "uuid").stdout
+    assert grains.split("\n")[:3] == ["id: imagehost", "host: imagehost", "osrelease: '99'"]
+    assert grains.split("\n")[3:] == ["mem_total: ''", "uuid: ''", ""]
+    assert "id: web1" in image("call", "grains.item", "id", "--id", "web1").stdout
+
+
+def test_no_link_leads_out_of_it(image: Image) -> None:
+    """Absolute links, and `..`, mean the image: by the kernel, for programs, too."""
+    secret = image.outside / "secret"
+    secret.write_text("secret")
+    (image.root / "etc/absolute").symlink_to(image.outside)
+    (image.root / "etc/up").symlink_to(f"../../../../../../..{image.outside}")
+    image.write(
+        out=f"""
+/etc/absolute/made:
+  file.managed: [contents: x]
+/etc/up/made:
+  file.managed: [contents: x]
+{image.outside}/made:
+  file.managed: [contents: x, makedirs: true]
+cat:
+  cmd.run: [name: "cat /etc/absolute/secret /etc/up/secret || test ! -e {secret}"]
+"""
+    )
+    image("sls", "out", code=None)
+    assert [path.name for path in image.outside.iterdir()] == ["secret"]
+    for name in ("absolute", "up"):
+        found = image("call", "file.file_exists", f"/etc/{name}/secret").stdout
+        assert found.strip() == "false"
+
+
+def test_messages_have_the_paths_of_the_host(image: Image) -> None:
+    image.write(bad="a:\n  file.manage:\n    - name: /x\n")
+    done = image("sls", "bad", code=1)
+    assert f"at {image.folder}/states/bad.sls:2:3" in done.stderr
+    assert "  2 |   file.manage:" in done.stderr
+    answer = image("check", "bad", "--out", "json", code=1).stdout
+    assert f"{image.folder}/states/bad.sls" in answer
+    assert "/run/runner" not in answer + done.stderr
+
+
+def test_files_that_the_command_line_names_are_the_hosts(image: Image) -> None:
+    events, plan = image.folder / "events", image.folder / "a.plan"
+    image("sls", "web", "--test", "--events", str(events), "--plan", str(plan))
+    assert len(events.read_text().splitlines()) > 3
+    assert f"from {image.folder}/states" in image("plan", "show", str(plan)).stdout
+    given = image.folder / "pillar.json"
+    given.write_text('{"colour": "red"}')
+    image.write(colour="/etc/colour:\n  file.managed: [contents: {{ pillar.colour }}]\n")
+    image("sls", "colour", "--pillar", f"@{given}")
+    assert image.text("etc/colour") == "red\n"
+
+
+def test_side_by_side_states_have_their_programs(image: Image) -> None:
+    """Python itself is started there, too: by the watchdog, and for regular expressions."""
+    (image.root / "root/b").write_text("foo\n")
+    image.write(
+        beside="""
+/root/a:
+  file.managed: [contents: a, parallel: true]
+/root/b:
+  file.replace: [pattern: "o+", repl: "0", parallel: true]
+"""
+    )
+    done = image("sls", "beside")
+    assert image.text("root/b") == "f0\n"
+    assert done.stderr == ""
+
+
+def test_a_configuration_names_an_image(image: Image) -> None:
+    image.config |= {"root": "image", "id": "web1"}
+    image.write(id="/etc/id:\n  file.managed: [contents: {{ grains.id }}]\n")
+    image("sls", "id")
+    assert image.text("etc/id") == "web1\n"
+    refused = image("schedule", "status", code=1)
+    assert "`root` of the configuration names an image" in refused.stderr
+
+
+SLOW = "slow:\n  cmd.run: [name: 'echo >/root/began; sleep 98765 & sleep 98765']\n"
+
+
+def test_a_kill_leaves_nothing(image: Image) -> None:
+    image.write(slow=SLOW)
+    with image.start("sls", "slow", ready=image.root / "root/began") as process:
+        assert running("98765")
+        process.kill()
+    wait_until(lambda: not running("98765"), "the programs in the image to end")
+    empty_afterwards(image)
+
+
+def test_a_signal_ends_the_run_with_its_report(image: Image) -> None:
+    image.write(slow=SLOW)
+    ready = image.root / "root/began"
+    with image.start("sls", "slow", ready=ready, stdout=subprocess.PIPE) as process:
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert "interrupted by SIGTERM" in out
+    assert process.returncode == 128 + signal.SIGTERM
+    empty_afterwards(image)
+
+
+def of_another_machine(image: Image) -> None:
+    shell = image.root / "usr/bin/sh"
+    head = bytearray(shell.read_bytes())
+    head[18:20] = (183).to_bytes(2, "little")
+    shell.write_bytes(head)
+
+
+def linked_run(image: Image) -> None:
+    (image.root / "run").rmdir()
+    (image.root / "run").symlink_to(image.outside)
+
+
+@pytest.mark.parametrize(
+    ("make", "root", "why", "cure"),
+    [
+        (None, "nowhere", "does not exist", "name the directory"),
+        (None, "runner.yaml", "is not a directory", "name the directory"),
+        (None, "/", "is this machine itself", "leave --root away"),
+        (None, "outside", "/proc in it: No such file", "mkdir"),
+        (linked_run, "image", "/run in it is not a directory", "no link"),
+        (
+            lambda image: (image.root / "usr/bin/sh").unlink(),
+            "image",
+            "there is no /bin/sh in it",
+            "mmdebstrap",
+        ),
+        (of_another_machine, "image", "its programs (aarch64) do not run here", "binfmt_misc"),
+    ],
+)
+def test_what_is_no_image(image: Image, make: object, root: str, why: str, cure: str) -> None:
+    if callable(make):
+        make(image)
+    done = image("sls", "web", "--root", os.path.join(image.folder, root), code=1)
+    assert why in done.stderr
+    assert cure in done.stderr
+    assert list(image.outside.iterdir()) == []
+
+
+def test_the_network_is_asked_as_on_the_host(image: Image) -> None:
+    """Where the image does not say which servers know names, those of the host are asked; what it
+    says stays.
+    """
+    ask = ("call", "cmd.run", "cat /etc/resolv.conf")
+    hosts = Path("/etc/resolv.conf").read_text().strip()
+    file = image.root / "etc/resolv.conf"
+    for own, seen in (
+        ("", hosts),
+        ("nameserver 127.0.0.53\n", hosts),
+        ("nameserver 192.0.2.1\n", "nameserver 192.0.2.1"),
+    ):
+        file.write_text(own)
+        assert image(*ask).stdout.strip() == seen
+        assert file.read_text() == own
+    file.unlink()
+    file.symlink_to("/run/systemd/resolve/stub-resolv.conf")
+    assert image(*ask).stdout.strip() == hosts
+    empty_afterwards(image)
