@@ -466,7 +466,8 @@ def swap_facts(name: str) -> dict[str, str]:
 
 def _plan_swapon(name: str, priority: int | None = None) -> None:
     _refusals.refuse_swapon(name, priority)
-    planned_machine().swaps[name] = swap_facts(name)
+    own = {} if priority is None else {"priority": str(priority)}
+    planned_machine().swaps[name] = {**swap_facts(name), **own}
 
 
 def _plan_swapoff(name: str) -> None:

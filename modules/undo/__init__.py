@@ -32,6 +32,7 @@ KINDS: Mapping[str, UndoKind] = {
     "kernel module": _kernel.MODULE,
     "mount": _kernel.MOUNT,
     "swap": _kernel.SWAP,
+    "swap file": _kernel.SWAP_FILE,
 }
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from modules import kmod, mount, sysctl
+from modules import kmod, mount, swap, sysctl
 from modules.undo._kind import Changes, Future, UndoKind
 
 IN_MEMORY = ("tmpfs", "ramfs")
@@ -73,9 +73,18 @@ def _restore_swap(changes: Changes) -> None:
             mount.swapoff(name)
 
 
+def _restore_swap_files(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        if was:
+            swap.make(name, was["size"])
+        else:
+            swap.remove(name)
+
+
 SYSCTL = UndoKind(
     lambda name: sysctl.former_state(name).state, _restore_parameters, _refused_parameters
 )
 MODULE = UndoKind(lambda name: kmod.former_state(name).state, _restore_modules)
 MOUNT = UndoKind(lambda name: mount.former_state(name).state, _restore_mounts, _refused_mounts)
 SWAP = UndoKind(lambda name: mount.former_swap(name).state, _restore_swap)
+SWAP_FILE = UndoKind(lambda name: swap.former_state(name).state, _restore_swap_files)

@@ -117,6 +117,11 @@ SCENARIOS = [
         name="/dev/vdx",
         fs_file="/mnt/a",
     ),
+    on(
+        state("file.managed", "/etc/fstab", contents="/s none swap sw 0 0\n"),
+        "swap.absent",
+        name="/s",
+    ),
     on(MAY, "sudo.rule", name="deploy", users="zoe", commands="ALL"),
     on(MAY, "sudo.absent", name="deploy"),
     on(OWN, "alternatives.install", name="own", **PAGER),

@@ -21,12 +21,32 @@ RULE = [
     {"nopasswd": True},
 ]
 # what a run makes, what sees it, and how it is prepared
+# swap is this computer's: what would change it is played
+PLAYED = """
+echo Filename Type Size Used Priority >/srv/swaps; mount --bind /srv/swaps /proc/swaps
+printf '#!/bin/sh\\necho "$2 file 1 0 -2" >>/srv/swaps\\n' >/usr/local/sbin/swapon
+printf '#!/bin/sh\\nx=$(grep -v "^$2 " /srv/swaps); echo "$x" >/srv/swaps\\n' \\
+    >/usr/local/sbin/swapoff
+chmod 755 /usr/local/sbin/swap*
+"""
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "paths of packages": (
         DIVERTED,
         "head /usr/share/word*; stat -c '%U %a' /usr/share/mode;"
         " dpkg-divert --list '/usr/share/w*'; dpkg-statoverride --list /usr/share/mode",
         "echo theirs > /usr/share/word; touch /usr/share/mode",
+    ),
+    "a swap file": (
+        {
+            "/srv/swap": {"swap.file": [{"size": "1M"}]},
+            "/srv/old": {"swap.absent": []},
+            "/srv/small": {"swap.file": [{"size": "3M"}, {"persist": False}]},
+        },
+        "cat /etc/fstab /proc/swaps; stat -c '%s %a %b' /srv/old /srv/swap /srv/small;"
+        " blkid -o value -s TYPE /srv/old /srv/swap /srv/small",
+        f"{PLAYED} head -c 2M /dev/zero >/srv/old; mkswap /srv/old; chmod 600 /srv/old;"
+        " swapon -- /srv/old; head -c 1M /dev/zero >/srv/small; mkswap /srv/small;"
+        " chmod 600 /srv/small; echo '/srv/old none swap defaults 0 0' >>/etc/fstab",
     ),
     "a rule of sudo": (
         {"zoe": {"user.present": []}, "web": {"sudo.rule": RULE}, "old": {"sudo.absent": []}},

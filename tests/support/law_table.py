@@ -72,7 +72,8 @@ NOTHING_HERE = {
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
     **every(
-        "selinux.* service.* ssh_* sudo.* sysctl.* systemd.* timezone.* ufw.* user.*", ON_MACHINES
+        "selinux.* service.* ssh_* sudo.* swap.* sysctl.* systemd.* timezone.* ufw.* user.*",
+        ON_MACHINES,
     ),
     "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
@@ -119,9 +120,11 @@ LAWS = {
         lambda scenario: not scenario.machine or bool(scenario.after),
         {
             **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
-            **every("acl.absent acl.list_absent apache_*.disabled", FACTS),
+            **every("acl.absent acl.list_absent apache_*.disabled swap.file", FACTS),
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
-            **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
+            **every(
+                "mysql_* nftables.* postgres_cluster.* raid.* selinux.* swap.file ufw.*", FACTS
+            ),
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
             **every("kmod.* locale.present network.managed network.routes", NEEDS_NOTHING),
             **every("postgres_initdb.present process.absent schedule.present", NEEDS_NOTHING),
