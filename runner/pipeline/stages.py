@@ -31,6 +31,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.result import Report, Result
 from runner.pipeline.aborted import recorded
+from runner.pipeline.awake import awake
 from runner.pipeline.compile import Compiled, Compiling
 from runner.pipeline.gathering import missing_sls, read_pillar
 from runner.pipeline.lock import held
@@ -111,7 +112,7 @@ def compile_and_run(
         past.declared = lambda: declared(compiled, session)
     if in_history:
         run.listeners.add(past)
-    with temp_file_cleanup(session) as intends:
+    with temp_file_cleanup(session) as intends, awake(run.listeners):
         run.begin(
             Execution(
                 tuple(compiled.steps[position].chunk for position in compiled.order),

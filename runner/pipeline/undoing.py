@@ -12,6 +12,7 @@ from runner.engine.interrupts import ending
 from runner.history import undo as undoing
 from runner.history.store import open_history, readable
 from runner.pipeline import undone
+from runner.pipeline.awake import awake
 from runner.pipeline.gathering import learn_secrets, read_pillar
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
@@ -58,6 +59,7 @@ def undo(
         session.run.listeners.add(past)
         with (
             temp_file_cleanup(session) as intends,
+            awake(session.run.listeners),
             past.around(new_run_id(), len(plan.steps) + len(plan.unknown)) as left_out,
             changes_allowed(),
         ):

@@ -16,6 +16,7 @@ import pytest
 from debian import Debian
 from debian_layer import layer_or_skip
 from guides import run_page
+from starting import waits
 
 CONFIG = "/etc/runner/runner.yaml"
 CONFIGURED = "file_roots: {base: [/srv/runner/states]}\n"
@@ -235,6 +236,20 @@ def test_the_page_on_schedules(fresh: Debian) -> None:
     if os.environ.get("RUNNER_GUIDES") == "write":
         page.write_text(corrected)
     assert not wrong, "\n".join(wrong)
+
+
+LOCK = "systemd-inhibit --list --no-legend | grep '^runner .* sleep .* block'"
+
+
+def test_a_machine_does_not_fall_asleep_in_a_run(fresh: Debian) -> None:
+    fresh.tree(a=json.dumps({"a": {"cmd.run": [{"name": waits(LOCK)}]}}))
+    fresh.run("systemctl start systemd-logind")
+    fresh.runner("sls", "a")
+    assert fresh.run(LOCK, code=1), "until its end"
+    fresh.tree(a=json.dumps({"a": {"cmd.run": [{"name": "touch /root/began; sleep 600"}]}}))
+    killed = fresh.start("runner", "sls", "a", ready=f"test -e /root/began && {LOCK}")
+    fresh.run(f"kill -KILL {killed}")
+    fresh.until(f"! {LOCK}")
 
 
 JOBS = """
