@@ -106,6 +106,13 @@ def rows(word: str) -> list[Word]:
     ]
 
 
+def beginning(typed: str, *kinds: str) -> Iterator[tuple[str, Word]]:
+    """The words of some kinds that begin so, with their rows; none before something is typed."""
+    for row in table() if typed else ():
+        if row.kind in kinds:
+            yield from ((word, row) for word in row.all_words if word.startswith(typed))
+
+
 def function_word(name: str, here: bool = False) -> Word | None:
     """The row of a state function; None where nothing is known of it. here: its module is there."""
     words = _by_word(FUNCTION)

@@ -12,6 +12,7 @@ from runner.cli.parsing import app
 from runner.cli.parsing.option_spec import COMMANDS, CliArgument, argument, command_named
 from runner.cli.running import logs
 from runner.cli.running.options import Common, overrides
+from runner.model import other_tools
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output.manual import language
@@ -282,7 +283,11 @@ def _functions(kind: str) -> Callable[[TypedLine], Iterable[Named]]:
 
 def _pages(line: TypedLine) -> list[Named]:
     words = ("arguments", "config", *language.names())
-    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words)]
+    theirs = [
+        (word, ", ".join(row.names) or row.text)
+        for word, row in other_tools.beginning(line.current, *other_tools.KINDS)
+    ]
+    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(words), *theirs]
 
 
 def _configuration_keys(line: TypedLine) -> list[Named]:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from runner.engine.loader.registry import Registry
+from runner.model import other_tools
 from runner.model.errors import RunnerError
 from runner.model.global_arguments import DOCUMENTED
 from runner.model.records import Record
@@ -32,13 +33,14 @@ _SALT = re.compile(r"salt://(?P<path>[^\s'\"]*)$")
 
 class Candidate(Record):
     """Something that may be typed. kind: state, argument, id, sls, file, key, function, keyword,
-    value. start: of the characters that it replaces.
+    value. start: of the characters that it replaces. found_by: what finds it; its text where empty.
     """
 
     text: str
     kind: str
     start: int
     about: str = ""
+    found_by: str = ""
 
 
 async def completions(project: Project, document: OpenDocument, offset: int) -> list[Candidate]:
@@ -61,7 +63,7 @@ async def completions(project: Project, document: OpenDocument, offset: int) -> 
 
 
 def _fits(candidate: Candidate, typed: str) -> bool:
-    return typed.lower() in candidate.text.lower()
+    return typed.lower() in (candidate.found_by or candidate.text).lower()
 
 
 class Completer:
@@ -112,6 +114,9 @@ class Completer:
         if "." not in typed:
             yield from (Candidate(f"{module}.", "state", cursor.start) for module in modules)
             modules = [module for module in modules if typed and module.startswith(typed)]
+            for word, row in other_tools.beginning(typed, other_tools.FUNCTION):
+                for name in row.names:
+                    yield Candidate(f"{name}:", "state", cursor.start, row.hint(word), word)
         else:
             modules = [module for module in modules if module == typed.partition(".")[0]]
         for module in modules:
@@ -129,8 +134,13 @@ class Completer:
             if "true or false" in self._arguments(function).get(cursor.key, ""):
                 yield from (Candidate(word, "value", start) for word in ("True", "False"))
             return
-        for name, about in self._arguments(function).items():
+        own = self._arguments(function)
+        for name, about in own.items():
             yield Candidate(f"{name}:", "argument", start, about)
+        for word, row in other_tools.beginning(cursor.word, other_tools.ARGUMENT):
+            for name in row.names:
+                if name in own or name in DOCUMENTED:
+                    yield Candidate(f"{name}:", "argument", start, row.hint(word), word)
         for name, argument in DOCUMENTED.items():
             yield Candidate(f"{name}:", "argument", start, argument.description)
         for name in sorted(REQUISITES - DOCUMENTED.keys()):

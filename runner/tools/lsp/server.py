@@ -400,7 +400,7 @@ async def _completion(server: Server, asked: Asked, params: Any) -> lsp.Completi
             label=candidate.text.rstrip(":") if candidate.kind != "id" else candidate.text,
             kind=KINDS[candidate.kind],
             detail=candidate.about or None,
-            filter_text=candidate.text,
+            filter_text=candidate.found_by or candidate.text,
             text_edit=lsp.TextEdit(document.range(candidate.start, offset), candidate.text),
         )
         for candidate in candidates

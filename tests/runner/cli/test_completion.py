@@ -47,6 +47,7 @@ CASES: list[tuple[list[str], set[str]]] = [
     (["single", "+", "timezone.system", "name=UTC", ""], {"utc=", "validate="}),
     (["call", "+", "user.list"], {"user.list_groups", "user.list_users"}),
     (["doc", "+", "argu"], {"arguments"}),
+    (["doc", "+", "lineinf"], {"lineinfile"}),
     (["doc", "config", "history_"], {"history_runs", "history_days"}),
     (["doc", "file.managed", "history_"], set()),
     (["history", "+", "show", ""], {"last"}),

@@ -347,6 +347,9 @@ def test_completion(web: Text) -> None:
     assert "wanted" in offered("x:\n  mine.done:\n    - |")
     assert "True" in offered("x:\n  file.managed:\n    - makedirs: |")
     assert "source" in offered("x:\n  file:\n  - managed\n  - so|")
+    assert {"file.keyvalue", "file.replace"} == offered("x:\n  lineinf|").keys()
+    assert "user" in offered("x:\n  file.managed:\n    - owner|")
+    assert "user" not in offered("x:\n  timezone.system:\n    - owner|")
     requisite = "x:\n  test.nop:\n    - require:\n      - "
     assert "service: nginx" in offered(text + requisite + "|")
     assert "made" in offered(requisite + "test: |")  # by a macro, as it was rendered
