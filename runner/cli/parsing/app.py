@@ -52,7 +52,7 @@ def build(wanted: str = "") -> Callable[..., object]:
         """
 
     for name in [wanted] if wanted in COMMANDS else COMMANDS:
-        app.command()(typed(command_named(name)))
+        app.command(name)(typed(command_named(name)))
     return app
 
 

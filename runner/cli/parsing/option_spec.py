@@ -17,20 +17,22 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     import inspect
 
-# in the order of `runner --help`; the command NAME is the function NAME of `cli/commands/NAME.py`,
-# which is imported only when it is called, since each costs a start its milliseconds
+# in the order of `runner --help`; the command NAME is the function NAME of `cli/commands/NAME.py`
+# (where Python has that word, both with `_` behind it), which is imported only when it is called,
+# since each costs a start its milliseconds
 COMMANDS = tuple(
     """
     highstate sls single plan apply pull rehearse call check show why doc schema history forget undo
-    orphans prune secret schedule disable enable report collect formulas fleet resource init bundle
-    lsp completion
+    orphans prune secret schedule disable enable report collect formulas fleet resource import init
+    bundle lsp completion
     """.split()
 )
 
 
 def command_named(name: str) -> Callable[..., int]:
     """The command of that name, one of COMMANDS."""
-    command: Callable[..., int] = getattr(import_module(f"runner.cli.commands.{name}"), name)
+    own = f"{name}_" if name == "import" else name
+    command: Callable[..., int] = getattr(import_module(f"runner.cli.commands.{own}"), own)
     return command
 
 

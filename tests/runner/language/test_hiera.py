@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +20,10 @@ from command import Machine
 from runner.language.pillar.external.hiera import look
 from runner.language.pillar.external.hiera.facts import FacterFacts
 from runner.language.pillar.external.hiera.variables import Scope
+from runner.language.pillar.external.hiera.version3 import as_version_5
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Untyped
-from runner.support.yaml.load import load
+from runner.support.yaml.load import load, load_plain
 from runner.support.yaml.rendered_text import Rendered
 
 TREES = Path(__file__).parent / "hiera"
@@ -55,6 +57,76 @@ def test_values_are_those_of_puppet(machine: Machine, name: str) -> None:
     assert found == wanted
     for key, value in wanted.items():
         assert json.dumps(found[key]) == json.dumps(value), f"{key}: the order, and 1 is not true"
+
+
+def test_version_3(machine: Machine) -> None:
+    """The answers are those of Puppet 7.23: lookup, hiera_include for classes, hiera_hash."""
+    wanted = json.loads((TREES / "version3/answers.json").read_text())
+    entry = {"config": str(TREES / "version3/hiera.yaml"), "merge": {"use*": "deep"}}
+    assert pillar(machine, entry) == wanted
+
+
+def imported(machine: Machine, kind: str, file: object) -> tuple[int, str]:
+    argv = machine.argv("import", kind, str(file))[:-4]  # it takes no configuration
+    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_import_of_version_3(machine: Machine) -> None:
+    """The data say the same by what it prints."""
+    shutil.copytree(TREES / "version3", machine.folder / "hiera")
+    for endings in ("  :datadir: hieradata\n", "  :datadir: hieradata\n  :extension: yml\n"):
+        old, new = machine.folder / "hiera/hiera.yaml", machine.folder / "hiera/hiera5.yaml"
+        old.write_text(old.read_text().replace("  :datadir: hieradata\n", endings, 1))
+        code, text = imported(machine, "hiera3", old)
+        new.write_text(text)
+        assert code == 0
+        assert load_plain(new.read_text())["version"] == 5 and "merge: deep" in new.read_text()
+        assert pillar(machine, str(new)) == pillar(machine, str(old)) != {}
+    old.write_text(":backends: [foo]\n")
+    for kind, file, error in (
+        ("hiera3", new, "is no hiera.yaml of version 3"),
+        ("hiera3", "/none", "cannot be read"),
+        ("hiera3", old, f"{old}:1:13"),
+        ("hiera4", old, "no such kind"),
+    ):
+        code, text = imported(machine, kind, file)
+        assert code == 1 and error in text, text
+
+
+def test_eyaml_of_version_3() -> None:
+    text = ":backends: eyaml\n:eyaml:\n  :datadir: d\n  :pkcs7_private_key: /k\n"
+    made = as_version_5(load(text, Rendered(text, "hiera.yaml")), Place(Untyped("x"), 1, 1))
+    assert made["hierarchy"] == [
+        {
+            "name": "eyaml",
+            "datadir": "d",
+            "lookup_key": "eyaml_lookup_key",
+            "options": {"pkcs7_private_key": "/k"},
+            "paths": ["common.eyaml"],
+        }
+    ]
+
+
+def test_classes_are_merged_as_hiera_include_does(machine: Machine) -> None:
+    hierarchy = "version: 5\nhierarchy:\n- name: a\n  paths: [node.yaml, common.yaml]\n"
+    for node, common, wanted in (
+        ("classes: [web, ntp]", "classes: [ntp, base]", ["web", "ntp", "base"]),
+        ("classes: web", "classes: [base]", ["web", "base"]),
+        ("classes: {web: 1}", "classes: [base]", {"web": 1}),  # not what hiera_include takes
+        ("classes: [web]", "lookup_options: {classes: {merge: first}}\nclasses: [base]", ["web"]),
+        ("other: [web]", "classes: [base]", ["base"]),
+    ):
+        write(machine, hierarchy, node=f"{node}\n", common=f"{common}\n")
+        assert pillar(machine, "hiera.yaml")["classes"] == wanted
+    write(machine, hierarchy, node="classes: [a]\nx: [1]\n", common="classes: [b]\nx: [2]\n")
+    entry = {"config": "hiera.yaml", "merge": {"classes": "first", "x": "unique"}}
+    assert pillar(machine, entry) == {"classes": ["a"], "x": [1, 2]}
+    write(machine, hierarchy, node="x: [1]\n", common="x: {a: 2}\n")
+    machine.config["ext_pillar"] = [{"hiera": entry}]
+    error = machine("show", "pillar", code=1).stderr
+    assert "x is a mapping, and `unique` merges" in error and "merge of ext_pillar" in error
 
 
 def test_options_and_secrets(machine: Machine) -> None:
@@ -123,7 +195,17 @@ LEVEL = "version: 5\nhierarchy:\n  - name: a\n    "
 @pytest.mark.parametrize(
     ("hiera", "common", "message", "place"),
     [
-        (":backends: [yaml]\n", "", "hiera.yaml of version 5", "hiera.yaml:1"),
+        (":backends: [yaml]\n", "", "no folder hieradata with data", "hiera.yaml:1"),
+        (":backends: [foo]\n", "", "no backend foo", "hiera.yaml:1:13"),
+        (":backends: yaml\n:hirarchy: a\n", "", "no ':hirarchy' here", "hiera.yaml:2:1"),
+        (":hierarchy:\n- [a]\n", "", "`:hierarchy` is not a text", "hiera.yaml:2:3"),
+        (":yaml: data\n", "", "`:yaml` is not a mapping", "hiera.yaml:1:8"),
+        (
+            ":hierarchy: [a, '%{facts.uptime}']\n:yaml:\n  :datadir: data\n",
+            "",
+            "Facter's fact uptime",
+            "hiera.yaml:1:17",
+        ),
         ("version: 3\n", "", "hiera.yaml of version 5", "hiera.yaml:1:10"),
         ("- 1\n", "", "is a mapping", "hiera.yaml:1"),
         ("version: 5\nhirarchy: []\n", "", "no 'hirarchy' here", "hiera.yaml:2:1"),
@@ -197,6 +279,8 @@ def test_mistakes_in_the_configuration(machine: Machine) -> None:
     for entry, message in (
         ({"path": "x"}, "has no option 'path'"),
         (5, "takes the path of a hiera.yaml"),
+        ({"config": "hiera.yaml", "merge": {"a": "uniq"}}, "each with how it is merged"),
+        ({"config": "hiera.yaml", "merge": "deep"}, "each with how it is merged"),
         ("nope.yaml", "nope.yaml cannot be read: No such file"),
         ({"config": "hiera.yaml", "split_keys": True}, "a::b lies below a, which has a value"),
     ):

@@ -15,11 +15,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from runner.language.pillar.external.hiera import hierarchy, lookup, variables
+from runner.language.pillar.external.hiera import hierarchy, lookup, merging, variables
 from runner.language.pillar.external.tools import Tools
 
 SEPARATOR = "::"
-OPTIONS = ("config", "environment", "keys", "nesting_key", "scope", "split_keys")
+OPTIONS = ("config", "environment", "keys", "merge", "nesting_key", "scope", "split_keys")
 
 
 def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, Any]:
@@ -39,7 +39,16 @@ def look(tools: Tools, pillar: Mapping[str, Any], settings: Any) -> dict[str, An
     environment = str(options.get("environment") or "production")
     scope = variables.Scope(tools.id, environment, tools.grains, {"pillar": pillar, **more})
     path = os.path.join(tools.folder, config)
-    lookups = lookup.Lookups(hierarchy.data_files(path, tools, scope), scope, tools)
+    merge = options.get("merge") or {}
+    if not isinstance(merge, Mapping) or any(
+        strategy not in merging.STRATEGIES for strategy in merge.values()
+    ):
+        what = f"{', '.join(merging.STRATEGIES[:-1])} or {merging.STRATEGIES[-1]}"
+        raise tools.problem(
+            "the external pillar hiera: `merge` has globs of keys, each with how it is merged",
+            f"write `merge: {{'users*': hash}}`; there are {what}",
+        )
+    lookups = lookup.Lookups(hierarchy.data_files(path, tools, scope), scope, tools, merge)
     wanted = [globs] if isinstance(globs, str) else globs or ["*"]
     data = {
         key: lookups.value(key)

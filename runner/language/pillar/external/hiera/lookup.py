@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from runner.language.pillar.external.hiera import eyaml, merging
-from runner.language.pillar.external.hiera.hierarchy import DataFile, read_yaml
-from runner.language.pillar.external.hiera.merging import FIRST, NotMergeable, Strategy
+from runner.language.pillar.external.hiera.hierarchy import DataFile
+from runner.language.pillar.external.hiera.merging import FIRST, UNIQUE, NotMergeable, Strategy
+from runner.language.pillar.external.hiera.reading import read_yaml
 from runner.language.pillar.external.hiera.variables import (
     MISSING,
     Scope,
@@ -22,14 +24,19 @@ from runner.model.errors import RenderError
 from runner.model.places import Place, Untyped, key_place, value_place
 
 OPTIONS = "lookup_options"
+CLASSES = "classes"  # what hiera_include takes, which merges plain lists
 _KINDS = {"String": str, "Integer": int, "Float": float, "Numeric": float}
 
 
 class Lookups:
-    """The keys of some files, the most specific one first."""
+    """The keys of some files, the most specific one first. merge: how those are merged of which
+    lookup_options say nothing, by globs of keys.
+    """
 
-    def __init__(self, files: list[DataFile], scope: Scope, tools: Tools) -> None:
-        self._scope, self._tools = scope, tools
+    def __init__(
+        self, files: list[DataFile], scope: Scope, tools: Tools, merge: Mapping[str, Any]
+    ) -> None:
+        self._scope, self._tools, self._merge = scope, tools, merge
         self._levels = [(file, _data(file, tools)) for file in files]
         self._known: dict[str, Any] = {}
         self._running: list[str] = []  # keys that are looked up for each other
@@ -67,19 +74,19 @@ class Lookups:
                 place = value_place(data, key, Place(Untyped(file.path), 1, 1))
                 value = eyaml.decrypted(data[key], file, self._tools, place)
                 values.append((interpolated(value, self._scope, self._asked, place), place))
-                if strategy.name == "first":
+                if strategy.name == "first" and key != CLASSES:
                     break
         finally:
             self._running.pop()
         if not values:
             return MISSING
+        if key == CLASSES and not asked and all(_is_plain(value) for value, _ in values):
+            strategy = UNIQUE
         try:
             value = merging.merged([value for value, _ in values], strategy)
         except NotMergeable as problem:
             what = f"{key} is {problem}"
-            raise RenderError(
-                what, values[0][1].source, f"lookup_options at {asked}", "hiera"
-            ) from None
+            raise RenderError(what, values[0][1].source, asked, "hiera") from None
         return self._converted(value, convert, values[0][1])
 
     # -------------------------------------------------- lookup_options
@@ -112,12 +119,16 @@ class Lookups:
             (value for pattern, value in self._patterns if pattern.search(key)), None
         )
         if not found:
-            return FIRST, None, ""
+            globs = (glob for glob in self._merge if fnmatchcase(key, str(glob)))
+            glob = next(globs, "")
+            asked = f"merge of ext_pillar says so of {glob}" if glob else ""
+            return (Strategy(self._merge[glob]) if glob else FIRST), None, asked
         options, place = found
         if not isinstance(options, Mapping) or set(options) - {"merge", "convert_to"}:
             what = f"lookup_options of {key} have `merge` and `convert_to`"
             raise RenderError(what, place.source, code="hiera")
-        return _strategy(options.get("merge"), place), options.get("convert_to"), str(place.source)
+        asked = f"lookup_options at {place.source}"
+        return _strategy(options.get("merge"), place), options.get("convert_to"), asked
 
     def _converted(self, value: Any, kind: Any, place: Place) -> Any:
         """A value as `convert_to` asks; a Sensitive one is hidden."""
@@ -138,6 +149,13 @@ class Lookups:
         except (TypeError, ValueError):
             what = f"the value cannot be converted to {kind}"
             raise RenderError(what, place.source, code="hiera") from None
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is a name, or a list of names."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    )
 
 
 def _strategy(merge: Any, place: Place) -> Strategy:

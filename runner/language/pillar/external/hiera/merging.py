@@ -23,7 +23,7 @@ class Strategy(Record):
     merge_hash_arrays: bool = False
 
 
-FIRST = Strategy()
+FIRST, UNIQUE = Strategy(), Strategy("unique")
 
 
 class NotMergeable(Exception):
