@@ -24,9 +24,14 @@ def leave_host(folder: str) -> None:
     _standing[:] = [folder]
 
 
+def is_away() -> bool:
+    """Return whether the machine of this process is an image."""
+    return bool(_standing)
+
+
 def on_host(path: str) -> str:
     """A path that the command line names, where this process has it."""
-    if not _standing or path.startswith(SEEN):
+    if not is_away() or path.startswith(SEEN):
         return path
     return f"{SEEN}{path}" if path.startswith("/") else f"{SEEN}{_standing[0]}/{path}"
 

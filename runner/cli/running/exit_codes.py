@@ -17,6 +17,7 @@ from runner.cli.running.python_messages import mask_python_messages
 from runner.engine import interrupts
 from runner.model import releases
 from runner.model.errors import RunnerError
+from runner.model.paths import is_away
 from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.support.redaction import redact_all
@@ -207,6 +208,7 @@ def _kept(report: str) -> str:
 
     with tempfile.NamedTemporaryFile(
         "w",
+        dir="/var/tmp" if is_away() else None,  # an image's /tmp is gone with this process
         prefix="runner-bug-",
         suffix=".log",
         delete=False,

@@ -4,4 +4,7 @@
 `sandbox` is the copy, seen from outside; `holder` is the process that makes and holds it, with
 `namespaces` (system calls) and `file_systems` (what the copy sees). `observation` finds what a run
 really changed, `comparison` where a dry run had said otherwise.
+
+`image` makes the tree below a folder the machine of this process (`--root`), `python_of_host` keeps
+this Python usable in it.
 """

@@ -32,11 +32,13 @@ from runner.engine.rehearsal.namespaces import (
     MOUNTS,
     NAMES,
     NO_DEVICES,
+    NO_PROGRAMS,
     NO_SUID,
     PRIVATE,
     PROCESSES,
     READ_ONLY,
     RECURSIVE,
+    REMOUNT,
     mount,
     unshare,
 )
@@ -262,6 +264,9 @@ def _compose(root: str, shown: Mapping[str, int]) -> None:
     sources = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in shown]
     resolver = _text(RESOLVER)
     mount(root, root, flags=BIND | RECURSIVE)
+    with suppress(OSError):  # whose flags nobody may change here
+        as_it_is = os.statvfs(root).f_flag & (READ_ONLY | NO_SUID | NO_PROGRAMS)
+        mount("", root, flags=BIND | REMOUNT | NO_DEVICES | as_it_is)
     file_systems.make_kernel(root, cgroup=False, own_network=False)
     plain = NO_SUID | NO_DEVICES
     mount("tmpfs", f"{root}/run", "tmpfs", plain, "mode=755")

@@ -54,7 +54,8 @@ class Python:
 
 
 def _load_libraries() -> None:
-    for extension in (file for folder in sys.path for file in Path(folder).glob("*.so")):
+    folders = (Path(path) for path in sys.path if path.startswith("/"))
+    for extension in (file for folder in folders for file in folder.glob("*.so")):
         with suppress(OSError):  # one that lacks a library on this machine, too
             ctypes.CDLL(str(extension), mode=os.RTLD_LAZY)
 

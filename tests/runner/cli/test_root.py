@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
+from as_somebody import SOMEBODY
 from command import Machine
 from harness import may_mount
 from image_root import entries, image_root
@@ -244,6 +246,24 @@ def test_what_is_no_image(image: Image, make: object, root: str, why: str, cure:
     assert why in done.stderr
     assert cure in done.stderr
     assert list(image.outside.iterdir()) == []
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv, to be somebody else")
+def test_a_user_without_numbers_to_give_is_told_how(image: Image) -> None:
+    argv = [*SOMEBODY, *image.argv("sls", "web")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=image.environment)
+    assert done.returncode == 1
+    assert "error: --root: " in done.stderr
+    assert "hint: run it as root (sudo), or " in done.stderr
+    assert not (image.root / "etc/greeting").exists()
+
+
+def test_no_device_of_the_image_can_be_opened(image: Image) -> None:
+    """Its files are those of a disk that this machine may not even know."""
+    os.mknod(image.root / "etc/zero", 0o20666, os.makedev(1, 5))
+    image.write(zero="read:\n  cmd.run: [name: cat /etc/zero]\n")
+    done = image("sls", "zero", code=2)
+    assert "Permission denied" in done.stdout
 
 
 def test_the_network_is_asked_as_on_the_host(image: Image) -> None:
