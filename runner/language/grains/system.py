@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.language.grains.files import output_of, text_of
+from runner.model.paths import is_away
 
 Grains = Mapping[str, Any]
 Facts = dict[str, Any]
@@ -250,7 +251,9 @@ INITS = tuple(
 
 
 def init(grains: Grains) -> Facts:
-    """The program that runs as process 1."""
+    """The program that runs as process 1; in an image, the one that will."""
+    if is_away():
+        return {"init": _installed_init()}
     if os.path.isdir("/run/systemd/system"):
         return {"init": "systemd"}
     first = os.path.basename(text_of("/proc/1/cmdline").partition("\0")[0].partition(" ")[0])
@@ -263,8 +266,22 @@ def init(grains: Grains) -> Facts:
             else first
         )
         return {"init": first if first != "init" else "unknown"}
-    known = {"systemd": "systemd", "runit-init": "runit", "openrc-init": "openrc"}
-    return {"init": known.get(first, first if first in INITS else "unknown")}
+    return {"init": _BY_PROGRAM.get(first, first if first in INITS else "unknown")}
+
+
+_BY_PROGRAM = {"systemd": "systemd", "runit-init": "runit", "openrc-init": "openrc"}
+
+
+def _installed_init() -> str:
+    """The init that the files of a machine have."""
+    program = os.path.basename(os.path.realpath("/sbin/init"))
+    if program in _BY_PROGRAM:
+        return _BY_PROGRAM[program]
+    if os.path.exists("/sbin/openrc"):
+        return "openrc"
+    if os.path.exists("/sbin/init"):
+        return "sysvinit" if os.path.exists("/etc/inittab") else "unknown"
+    return "systemd" if os.path.exists("/lib/systemd/systemd") else "unknown"
 
 
 def systemd(grains: Grains) -> Facts:

@@ -115,6 +115,22 @@ def test_accounts_name_and_hardware_are_those_of_the_image(image: Image) -> None
     assert "id: web1" in image("call", "grains.item", "id", "--id", "web1").stdout
 
 
+@pytest.mark.parametrize(
+    ("files", "init"),
+    [
+        ({"usr/sbin/init": "../lib/systemd/systemd"}, "systemd"),
+        ({"usr/sbin/init": "runit-init"}, "runit"),
+        ({"usr/sbin/init": "/bin/cat", "usr/sbin/openrc": "/bin/cat"}, "openrc"),
+        ({"usr/sbin/init": "/bin/cat", "etc/inittab": "/bin/cat"}, "sysvinit"),
+        ({}, "unknown"),
+    ],
+)
+def test_the_init_is_the_one_that_will_run(image: Image, files: dict[str, str], init: str) -> None:
+    for name, target in files.items():
+        (image.root / name).symlink_to(target)
+    assert image("call", "grains.get", "init").stdout.strip() == init
+
+
 def test_no_link_leads_out_of_it(image: Image) -> None:
     """Absolute links, and `..`, mean the image: by the kernel, for programs, too."""
     secret = image.outside / "secret"
