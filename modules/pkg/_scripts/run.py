@@ -43,6 +43,7 @@ class Doubted(Record):
     is_known: bool
 
 
+Kept = dict[str, str | None]  # a variable with its value; empty where there was none
 Handler = Callable[[list[str], str | None], Outcome]
 # answers a command of debconf, whose answer is its output. The last: it may not be run at all
 Questions = Callable[[str, Sequence[str | None], bool], Outcome]
@@ -103,6 +104,7 @@ class Run(Words):
         self._exported = {*variables}
         self._at_end: list[shell.Body] = []
         self._functions: dict[str, Command] = {}
+        self._locals: dict[str, Kept] = {}  # of a function, as they were outside
         self._perhaps = 0  # so many conditions are not known
         self._left = ""  # how what follows may have been left by then
         self._listens = 0  # to what commands print
@@ -383,7 +385,7 @@ class Run(Words):
             return self._status_of_outputs if assigned else 0
         before, kept = self._input, {}
         if assigned:
-            kept = {name: self.variables.get(name) for name, _ in assigned}
+            kept = {name: self._kept(name) for name, _ in assigned}
             self.variables |= dict(assigned)
             exported, self._exported = self._exported, {*self._exported, *kept}
         try:
@@ -393,14 +395,15 @@ class Run(Words):
             self._input = before
             if assigned:
                 self._exported = exported
-                for name, value in kept.items():
-                    self._restore(name, value)
+                self._restore(kept)
 
-    def _restore(self, name: str, value: str | None) -> None:
-        if value is None:
+    def _kept(self, name: str) -> Kept:
+        return {name: self.variables[name]} if name in self.variables else {}
+
+    def _restore(self, kept: Mapping[str, Kept]) -> None:
+        for name, was in kept.items():
             self.variables.pop(name, None)
-        else:
-            self.variables[name] = value
+            self.variables |= was
 
     def _start(self, words: Sequence[str | None]) -> int | None:
         name = words[0]
@@ -473,6 +476,7 @@ class Run(Words):
         if self._depth > shell.DEEPEST:
             raise Unread("too many commands within commands")
         kept, self.arguments = self.arguments, [*arguments]
+        outside, self._locals = self._locals, {}
         left = self._left
         try:
             return self._command(self._functions[name])
@@ -482,6 +486,8 @@ class Run(Words):
             return leaves.status
         finally:
             self.arguments = kept
+            self._restore(self._locals)
+            self._locals = outside
             self._depth -= 1
             self._left = left if self._left == "return" else self._left
 
@@ -567,6 +573,8 @@ class Run(Words):
             if name == "unset":
                 self.variables.pop(variable, None)
             elif variable and (equals or name == "local"):
+                if name == "local":
+                    self._locals.setdefault(variable, self._kept(variable))
                 self._set(variable, value)
         return 0
 

@@ -76,6 +76,7 @@ CERTAIN: dict[str, list[str]] = {
     "for path in /etc/*; do make $path; done": ["make /etc/a", "make /etc/b"],
     'for each; do make "$each"; done': ["make configure", "make "],
     "USER=me; make $USER ${USER}s": ["make me mes"],
+    "f() { local V W; V=$1; W=1; make $V; }; V=out; f in; make $V$W": ["make in", "make out"],
     "make ${NONE:-other} ${NONE} ${NONE:+set}": ["make other"],
     "V=/usr/lib/x-15.conf; make ${V##*/} ${V%.conf} ${V#/usr} ${V##*-}": [
         "make x-15.conf /usr/lib/x-15 /lib/x-15.conf 15.conf"
@@ -156,6 +157,7 @@ PERHAPS: dict[str, tuple[list[str], list[str]]] = {
     "asks | xargs -0 make a": ([], ["? make a"]),
     "says | xargs -I X make X": ([], ["? X make X"]),
     "helper $(asks)": ([], ["? make helped"]),
+    "A=$(asks); A=x make a; make $A": (["make a"], ["? make"]),
     "cat <<END | strange\ntext\nEND\nmake a": (["make a"], ["? strange"]),
 }
 
