@@ -30,6 +30,15 @@ def concerns(unit: str, user: str = "") -> bool:
     return any(is_planned(path) for path in _candidates(unit, user))
 
 
+def comes_as_script(unit: str) -> bool:
+    """Return whether an init script was planned, of which systemd makes a unit of the machine."""
+    return is_planned(_script(unit)) and _paths.lexists(_script(unit))
+
+
+def _script(unit: str) -> str:
+    return f"/etc/init.d/{unit.removesuffix('.service')}"
+
+
 def definition(unit: str, user: str = "") -> str:
     """The file that will define a unit; empty where there will be none."""
     return next((path for path in _candidates(unit, user) if _paths.lexists(path)), "")
@@ -101,8 +110,7 @@ def _is_gone(unit: str, user: str) -> bool:
     if not concerns(unit, user) or definition(unit, user):
         return False
     made = ("/run/systemd/generator*/", "/run/systemd/transient/")  # by generators, by programs
-    script = f"/etc/init.d/{unit.removesuffix('.service')}"
-    return not _paths.lexists(script) and not any(_paths.glob(path + unit) for path in made)
+    return not _paths.lexists(_script(unit)) and not any(_paths.glob(path + unit) for path in made)
 
 
 def generated(user: str = "") -> str:
@@ -192,7 +200,7 @@ def _disable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
     for link in {*(f"{path}/{unit}" for path in wanting), *_links(unit, user)}:
         if _paths.islink(link):
             file.remove(link)
-    if installs(words):
+    if installs(words) or (not user and comes_as_script(unit)):
         plan_enabled(unit, False, user)
     elif not definition(unit, user):
         raise Unforeseen(unit)

@@ -91,6 +91,8 @@ def _asked(units: tuple[str, ...], user: str = "") -> dict[str, dict[str, str]]:
 
 def available(name: str, user: str = "") -> bool:
     """Return whether there is such a unit."""
+    if not user and _planned_units.comes_as_script(unit(name)):
+        return True
     if not _planned_units.concerns(unit(name), user):
         return properties(name, user).get("LoadState") in ("loaded", "masked")
     if _planned_units.definition(unit(name), user) or status(name, user):

@@ -126,6 +126,46 @@ def test_what_a_script_does_is_foreseen(fresh: Debian) -> None:
         assert dry[name]["result"] is True, dry[name]
 
 
+OLD_SERVICE = {
+    "etc/init.d/aged": r"""#!/bin/sh
+### BEGIN INIT INFO
+# Provides: aged
+# Required-Start: $remote_fs
+# Required-Stop: $remote_fs
+# Default-Start: 2 3 4 5
+# Default-Stop: 0 1 6
+### END INIT INFO
+case $1 in
+start) touch /run/aged ;;
+stop) rm -f /run/aged ;;
+status) test -e /run/aged || exit 3 ;;
+esac
+""",
+    "DEBIAN/postinst": r"""#!/bin/sh
+set -e
+start() { local service action; service=$1; action=start; invoke-rc.d $service $action; }
+service=none
+update-rc.d aged defaults >/dev/null
+start aged
+test $service = none && touch /etc/aged.done
+""",
+}
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        {"aged": {"service.dead": [{"enable": False}]}},
+        {"aged": {"service.running": [{"enable": True}]}},
+        {"aged": {"service.disabled": []}, "done": {"file.exists": [{"name": "/etc/aged.done"}]}},
+    ],
+)
+def test_an_init_script_of_a_package_is_a_service(fresh: Debian, states: dict[str, Any]) -> None:
+    fresh.run(f"{package('aged', files=OLD_SERVICE)}\n{INDEX}")
+    service = {**states["aged"], "pkg.installed": []}
+    assert_foreseen(fresh, {**states, "aged": dict(reversed(service.items()))})
+
+
 OPEN = r"""#!/bin/sh
 set -e
 makecluster --all /etc/cluster/main
