@@ -28,6 +28,11 @@ PUTTING = frozenset(("cp", "install", "ln", "mv"))
 IDLE = frozenset((":", "date", "sleep", "sync"))
 # programs that ask neither files nor packages, or packages only
 ASKERS = frozenset(("command", "dpkg", "getent", "id", "rpm", "systemctl", "type", "which"))
+# what programs only tell, by which of their words: options do not count
+_TOLD_BY = {
+    "systemctl": (0, "cat is-active is-enabled is-failed list-timers list-units show status"),
+    "service": (1, "status"),
+}
 # files that the scripts of packages write to
 WRITTEN = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/shells", "/etc/inetd")
 _JOINTS = frozenset((";", "&&", "||", "|", "(", ")", "!", "{", "}"))
@@ -104,10 +109,16 @@ def alterations(command: str, cwd: str | None = None) -> Alterations:
             case _ if program in PUTTING:
                 made += named
                 altered += named
-            case _ if program not in READERS | IDLE:
+            case _ if program not in READERS | IDLE and not _only_tells(program, words):
                 is_all = False
                 made += named
     return Alterations(tuple(made), tuple(files), tuple(folders), tuple(altered), is_all)
+
+
+def _only_tells(program: str, words: Sequence[str]) -> bool:
+    at, verbs = _TOLD_BY.get(program, (0, ""))
+    plain = [word for word in words if not word.startswith("-")]
+    return len(plain) > at and plain[at] in verbs.split()
 
 
 def _paths(words: Sequence[str], cwd: str | None) -> Iterator[str]:

@@ -95,6 +95,23 @@ def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) ->
         assert result["comment"] == "User 'nobody-has-this-name' is not available"
 
 
+@pytest.mark.parametrize(
+    ("command", "decided"),
+    [
+        ("systemctl --quiet is-active none.service", True),
+        ("service none status || true", True),
+        ("systemctl restart none", False),
+        ("service status restart", False),
+    ],
+)
+def test_a_command_that_only_tells_leaves_guards_decided(
+    machine: Machine, command: str, decided: bool
+) -> None:
+    machine.write(a=f"tells: {{cmd.run: [name: {command}]}}\nx: {{test.nop: [onlyif: strange]}}\n")
+    x = machine.results("sls", "a", "--test")["x"]
+    assert ("decided when cmd: tells" not in x["comment"], x["result"] is True) == (decided,) * 2
+
+
 GONE = """
 unpacks:
   cmd.run:
