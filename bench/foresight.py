@@ -16,12 +16,18 @@ python bench/foresight.py FOLDER[:SLS,...] ...
 Of the 100 chains of the seeds 200 to 299 (2,000 states) 98 were equal. One differed in the order in
 which file.tidied lists files; in one a link led to itself, which the dry run refused and the real
 run replaced.
+
+Of the 30 of 38 public formulas that compile with their examples on such a machine without a network
+(those of saltstack-formulas; 256 states without salt-formula's, whose packages are not at hand) 226
+were right, 1 wrong, 21 undecided, and 8 failed in the real run. ufw-formula has states of its own,
+which say in a dry run what they like: 17 of the undecided, and the wrong one. Of all others 99 %.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -96,7 +102,7 @@ def judged(dry: dict[str, Any], real: dict[str, Any]) -> str:
     """
     said, done = (dry["result"], dry["changes"]), (real["result"], real["changes"])
     comment = dry["comment"]
-    if "decided when " in comment or "(depends on " in comment:
+    if re.search(r"decided when |\(depends on |^It would be run if ", comment):
         return "undecided"
     if said == (None if done[0] and done[1] else done[0], done[1]):
         return "right"
