@@ -29,9 +29,14 @@ class ScheduleFiles(Record):
 SCHEDULE = ScheduleFiles()
 
 
-# What no run needs, nor what it starts: scripts of packages, commands of the tree. Nothing here
-# gives the service a file system of its own: what a run mounts would be seen by itself alone.
-# docs/scheduling.md says why the rest of what `systemd-analyze security` lists stays open.
+# What no run needs, nor what it starts: scripts of packages, commands of the tree. The rest of what
+# `systemd-analyze security` lists stays open:
+# - Protect..., Private..., a file system of the service's own: what a run mounts would be seen by
+#   itself alone; host name, clock, limits, users, disks, networks and audit rules are states.
+# - NoNewPrivileges, RestrictSUIDSGID: packages install programs with setuid, commands use sudo.
+# - RestrictNamespaces, @mount, @module, @privileged: containers, packages with kernel modules.
+# - LockPersonality, SystemCallArchitectures, MemoryDenyWriteExecute: setarch, Java, Node.js.
+# - PrivateNetwork, IPAddressDeny: packages and trees are fetched. UMask: scripts expect 0022.
 _CLOSED = """\
 # real-time scheduling, old networks, old system calls, and rights over power and leases
 RestrictRealtime=yes

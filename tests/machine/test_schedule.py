@@ -97,7 +97,7 @@ def test_a_timer(with_timer: Debian) -> None:
     assert again.stdout + again.stderr == ""
 
 
-# what `systemd-analyze security` says is closed; of all else docs/scheduling.md has the reason
+# what `systemd-analyze security` says is closed; of all else runner/api/scheduled.py has the reason
 CLOSED = {
     "RestrictRealtime",
     "SystemCallFilter_cpu_emulation",
