@@ -36,6 +36,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         " dpkg-divert --list '/usr/share/w*'; dpkg-statoverride --list /usr/share/mode",
         "echo theirs > /usr/share/word; touch /usr/share/mode",
     ),
+    "a pair of keys": (
+        {"/srv/keys/id": {"ssh_key.present": []}},
+        "stat -c '%n %a %U' /srv/keys /srv/keys/*; ssh-keygen -y -P '' -f /srv/keys/id",
+        "true",
+    ),
     "a swap file": (
         {
             "/srv/swap": {"swap.file": [{"size": "1M"}]},

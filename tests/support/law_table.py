@@ -120,7 +120,9 @@ LAWS = {
         lambda scenario: not scenario.machine or bool(scenario.after),
         {
             **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
-            **every("acl.absent acl.list_absent apache_*.disabled swap.file", FACTS),
+            **every(
+                "acl.absent acl.list_absent apache_*.disabled ssh_key.present swap.file", FACTS
+            ),
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
             **every(
                 "mysql_* nftables.* postgres_cluster.* raid.* selinux.* swap.file ufw.*", FACTS
