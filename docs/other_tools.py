@@ -12,11 +12,13 @@ from runner.model import other_tools
 
 DOCS = Path(__file__).parent
 PLACE = re.compile(r"(<!-- words of (\w+) -->\n).*?(<!-- end -->\n)", re.S)
+MOST = 6  # states of one row
 TITLES = {
     other_tools.IDEA: "Ideas",
     other_tools.COMMAND: "Commands",
     other_tools.FUNCTION: "States",
     other_tools.ARGUMENT: "Arguments, and what stands beside them",
+    other_tools.VALUE: "What it is to be: state, ensure, action",
     other_tools.VARIABLE: "Variables of templates",
 }
 
@@ -44,8 +46,8 @@ def _words(row: other_tools.Word, tool: str) -> str:
 def _here(row: other_tools.Word) -> str:
     pages = [name for name in row.names if name.startswith("docs/")]
     links = ", ".join(f"[{name[5:]}]({name[5:]})" for name in pages)
-    names = row.names if row.kind in (other_tools.FUNCTION, other_tools.ARGUMENT) else ()
-    listed = ", ".join(f"`{name}`" for name in names)
+    names = row.names if row.kind in other_tools.WRITTEN else ()
+    listed = ", ".join([*(f"`{name}`" for name in names[:MOST]), *["..."][: len(names) > MOST]])
     glue = "; " if len(names) > 1 else " "
     said = glue.join(filter(None, [listed, row.text.replace("{function}", "`service.running`")]))
     return said + (f" ({links})" if links else "")

@@ -20,15 +20,18 @@ from runner.model.records import Record
 TABLE = "other_tools.txt"
 # IDEA: what stands for no single word of an SLS. COMMAND: programs and their options. FUNCTION: a
 # module, or a module and its function. ARGUMENT: what stands beside a state in those tools.
-# VARIABLE: of templates (`ansible_*`: each that begins so). SUBJECT: what people look for.
-KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VARIABLE, SUBJECT = (
+# VALUE: what stands behind `state:`, `ensure:` and `action:`. VARIABLE: of templates (`ansible_*`:
+# each that begins so). SUBJECT: what people look for.
+KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VALUE, VARIABLE, SUBJECT = (
     "idea",
     "command",
     "function",
     "argument",
+    "value",
     "variable",
     "subject",
 )
+WRITTEN = FUNCTION, ARGUMENT, VALUE  # whose names stand in an SLS
 ADVICE = ("it is", "leave", "the value", "there is")  # how a text begins that is nothing to write
 
 
@@ -61,9 +64,11 @@ class Word(Record):
         """Return whether what is to be written is a state of a module."""
         return bool(self.names) and self.names[0].startswith(f"{module}.")
 
-    def hint(self, word: str, function: str = "") -> str:
-        """The cure for a word that somebody wrote."""
-        names = self.names if self.kind in (FUNCTION, ARGUMENT) else ()
+    def hint(self, word: str, function: str = "", value: object = None) -> str:
+        """The cure for a word that somebody wrote. function: the state that it stands in; value:
+        what is said of it.
+        """
+        names = self.names if self.kind in WRITTEN else ()
         if len(names) == 1 and not self.text:
             return suggestion(names[0])
         tools = [f"{tool}'s" for tool in self.tools(word) if tool != "-"]
@@ -72,7 +77,7 @@ class Word(Record):
         if self.kind not in (IDEA, COMMAND) and not self.text.startswith(ADVICE):
             said += "write "
         listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-        text = self.text.replace("{function}", function)
+        text = self.text.replace("{function}", _function_of(value, function))
         return said + ("; " if text and len(names) > 1 else " ").join(filter(None, [listed, text]))
 
 
@@ -100,10 +105,12 @@ def _by_word(kind: str) -> Mapping[str, Word]:
 
 
 def rows(word: str) -> list[Word]:
-    """The rows of a word, of any kind; else those of words that it begins (`apt-get install`)."""
-    return [row for row in table() if row.tools(word)] or [
-        row for row in table() if row.tools(word, "[ :].*")
-    ]
+    """The rows of a word, of any kind but VALUE, which is about too much; else those of words that
+    it begins (`apt-get install`).
+    """
+    asked = [row for row in table() if row.kind != VALUE]
+    found = [row for row in asked if row.tools(word)]
+    return found or [row for row in asked if row.tools(word, "[ :].*")]
 
 
 def beginning(typed: str, *kinds: str) -> Iterator[tuple[str, Word]]:
@@ -131,6 +138,13 @@ def function_word(name: str, here: bool = False) -> Word | None:
 def argument_word(name: str) -> Word | None:
     """The row of an argument, or of what stands in other tools beside a state."""
     return _by_word(ARGUMENT).get(name)
+
+
+def _function_of(value: object, function: str) -> str:
+    """The function that `state: VALUE` means in a state; its own where none is known."""
+    row = _by_word(VALUE).get(str(value))
+    begin = f"{function.partition('.')[0]}."
+    return next((name for name in (row.names if row else ()) if name.startswith(begin)), function)
 
 
 def variable_word(name: str) -> Word | None:

@@ -26,7 +26,7 @@ from runner.language.arguments.schema import callable_flat, flat
 from runner.language.salt import package, style
 from runner.language.salt.object import Salt, UnknownFunction
 from runner.model import other_tools
-from runner.model.diagnostics import nearest, similar, suggestion
+from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
@@ -176,7 +176,10 @@ class Registry:
         if near:
             functions = ", ".join(self.state_functions(near))
             return f"{suggestion(f'the module {near}')} It has: {functions}"
-        return "`runner doc` lists all states; one of your own belongs in _states/ of the tree"
+        lists = "`runner doc` lists all states"
+        if other_tools.rows(module):
+            lists = f"`runner doc {module}` finds what there is"
+        return f"{lists}; one of your own belongs in _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
         return nearest(name.lower(), self.state_modules(), 0.7)
@@ -416,10 +419,12 @@ class Registry:
     ) -> str | None:
         module = name.partition(".")[0]
         near = [module] if module in modules else similar(module, modules, 3, 0.7)
-        candidates = [
+        wanted = name.partition(".")[2]
+        candidates = [  # the module alone makes no two names alike
             f"{near_module}.{function}"
             for near_module in near
             for function in functions(near_module)
+            if likeness(wanted, function) >= 0.5
         ]
         return nearest(name, candidates)
 

@@ -200,7 +200,7 @@ def _bind_open(
         return
     if rule.shape.names and not rule.shape.names(key):
         if rule.shape.every:
-            binding.problems.append(refused(_unknown(schema, binding, key, extra_known)))
+            binding.problems.append(refused(_unknown(schema, binding, key, value, extra_known)))
         else:
             _lack(schema, binding, key, value, extra_known)
         return
@@ -286,15 +286,19 @@ def _lack(
             )
         )
     elif key not in GLOBAL_ARGUMENTS:
-        binding.unknown.append(_unknown(schema, binding, key, extra_known, row and row.text))
+        binding.unknown.append(_unknown(schema, binding, key, value, extra_known, row and row.text))
 
 
 def _unknown(
-    schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str], why: str | None = None
+    schema: Schema,
+    binding: _Binding,
+    key: str,
+    value: Value,
+    extra_known: frozenset[str],
+    why: str | None = None,
 ) -> Diagnostic:
-    hint = why or hints.unknown(
-        str(key), schema.parameters, _near(schema, key, extra_known), binding.where
-    )
+    near = _near(schema, key, extra_known)
+    hint = why or hints.unknown(str(key), schema.parameters, near, binding.where, value)
     message = f"{binding.where} has no argument {key!r}{IGNORED}"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))
 

@@ -38,11 +38,13 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     return max(near, key=partial(likeness, word), default=None)
 
 
-def unknown(key: str, own: Collection[str], near: str | None, function: str) -> str:
+def unknown(
+    key: str, own: Collection[str], near: str | None, function: str, value: Value = None
+) -> str:
     """The hint for an argument that the function does not have."""
     theirs = other_tools.argument_word(key)
     if theirs and theirs.text and (near is None or near in theirs.names):
-        return theirs.hint(key, function)
+        return theirs.hint(key, function, value)
     if near:
         return suggestion(repr(near))
     listed = sorted(own)

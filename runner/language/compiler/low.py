@@ -183,7 +183,7 @@ def _taken(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
     where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
     message = f"{item.key!r} among the arguments of {where}{IGNORED}"
     word = other_tools.argument_word("state")
-    hint = word.hint("state", f"{body.state}.{function}") if word else None
+    hint = word.hint("state", f"{body.state}.{function}", item.value) if word else None
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 

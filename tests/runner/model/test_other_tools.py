@@ -17,7 +17,16 @@ from runner.language.arguments.bind import known
 from runner.language.arguments.hints import meant
 from runner.model import other_tools
 from runner.model.global_arguments import GLOBAL_ARGUMENTS
-from runner.model.other_tools import ARGUMENT, COMMAND, FUNCTION, IDEA, KINDS, SUBJECT, module_of
+from runner.model.other_tools import (
+    ARGUMENT,
+    COMMAND,
+    FUNCTION,
+    IDEA,
+    KINDS,
+    SUBJECT,
+    VALUE,
+    module_of,
+)
 from runner.tools.queries import search
 
 LIBRARY = Registry({})
@@ -49,7 +58,7 @@ def test_a_word_is_in_one_row(kind: str) -> None:
 
 
 def test_states_that_are_to_be_written_are_there() -> None:
-    assert names(FUNCTION) - STATES == set()
+    assert names(FUNCTION, VALUE) - STATES == set()
     texts = " ".join(row.text for row in TABLE if row.kind not in (IDEA, COMMAND))
     said = set(re.findall(r"(?<![\w/.{])[a-z]\w*\.[a-z]\w*", texts))
     grains = {word for word in said if word.startswith("grains.")}
@@ -175,7 +184,13 @@ def test_the_argument_that_the_function_has(function: str, argument: str, own: s
         ("a:\n  test.nop: []\n  when: x\n", "write onlyif or"),
         ("a:\n  test.nop: []\n  become: true\n", "leave it out"),
         ("tasks:\n  - name: x\n", "include"),
-        ("a:\n  pkg.installed:\n    - state: latest\n", "a function .pkg.installed here"),
+        ("a:\n  pkg.installed:\n    - state: latest\n", "a function .pkg.latest here"),
+        ("a:\n  pkg.installed:\n    - ensure: absent\n", "a function .pkg.removed here"),
+        ("/a:\n  file.managed:\n    - ensure: directory\n", "a function .file.directory here"),
+        ("a:\n  service.running:\n    - action: stop\n", "a function .service.dead here"),
+        ("a:\n  pkg.installed:\n    - ensure: '1.2'\n", "a function .pkg.installed here"),
+        ("a:\n  mail.sent: []\n", "`runner doc mail` finds"),
+        ("a:\n  firewalld.zone: []\n", "firewalld has: present, service"),
         ("a:\n  test.nop:\n    - name: {{ ansible_hostname }}\n", "write grains.host"),
         ("a:\n  test.nop:\n    - name: {{ ansible_eth0 }}\n", "runner show grains"),
         ("a:\n  test.nop:\n    - name: {{ salt['apt.install']('x') }}\n", "pkg.install"),
