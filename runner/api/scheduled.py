@@ -47,6 +47,7 @@ CapabilityBoundingSet=~CAP_BLOCK_SUSPEND CAP_LEASE CAP_SYS_PACCT CAP_WAKE_ALARM
 KeyringMode=private
 """
 _OVERLAP = 3  # another run was at work: metrics count it
+REGULAR = f"SuccessExitStatus={_OVERLAP}\n"
 
 
 def systemd_word(word: str) -> str:
@@ -59,18 +60,18 @@ def service_text(
     mark: str,
     description: str,
     command: Iterable[str],
-    on_ac_power: bool = False,
+    unit: str = "",
+    service: str = REGULAR,
     of_user: bool = False,
 ) -> str:
-    """The service that a timer starts. mark: its first line. on_ac_power: not on battery. of_user:
-    for the systemd of a user, which knows no network; nor can it take rights away and leave sudo.
+    """The service that a timer starts. mark: its first line. unit, service: more lines of these
+    sections. of_user: for the systemd of a user, which knows no network; nor can it take rights
+    away and leave sudo.
     """
-    unit = f"Description={description}\n"
-    unit += "" if of_user else "Wants=network-online.target\nAfter=network-online.target\n"
-    unit += "ConditionACPower=true\n" if on_ac_power else ""
+    network = "" if of_user else "Wants=network-online.target\nAfter=network-online.target\n"
     return (
-        f"{mark}\n[Unit]\n{unit}\n[Service]\nType=oneshot\n"
-        f"SuccessExitStatus={_OVERLAP}\n"
+        f"{mark}\n[Unit]\nDescription={description}\n{network}{unit}\n"
+        f"[Service]\nType=oneshot\n{service}"
         f"ExecStart={' '.join(map(systemd_word, command))}\n{'' if of_user else _CLOSED}"
     )
 

@@ -238,6 +238,35 @@ def test_the_page_on_schedules(fresh: Debian) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+FIRST = "runner-first-boot.service"
+
+
+def test_a_first_run_is_tried_until_it_succeeds(fresh: Debian) -> None:
+    fresh.tree(
+        top="base: {'*': [all]}\n", all="/root/made: {file.exists: []}\n/root/x: {file.touch: []}\n"
+    )
+    fresh.write(CONFIG, CONFIGURED)
+    refused = fresh.runner("schedule", "install", "--first-boot", "--every", "1h", code=1)
+    assert "--first-boot goes with install and --pull alone" in refused.stderr
+    fresh.runner("schedule", "install", "--first-boot")
+    assert not fresh.runner("schedule", "install", "--first-boot", "-q").stdout
+    assert status(fresh)["first_boot"] == "pending, when the machine starts"
+    verified = fresh.run(f"systemctl daemon-reload; systemd-analyze verify {FIRST}")
+    assert verified.stdout + verified.stderr == ""
+    assert fresh.read(f"systemctl is-enabled {FIRST}") == "enabled"
+    before = fresh.read(f"systemctl show -p Before --value {FIRST}")
+    assert "getty@tty1.service" in before and "getty.target" not in before
+    fresh.run(f"mkdir -p /run/systemd/system/{FIRST}.d")
+    fresh.write(f"/run/systemd/system/{FIRST}.d/soon.conf", "[Service]\nRestartSec=1\n")
+    assert fresh.run(f"systemctl daemon-reload; systemctl start {FIRST}", code=None).returncode
+    assert status(fresh)["first_boot"] == "pending, when the machine starts"
+    fresh.run("touch /root/made")
+    until(fresh, f"test ! -L /etc/systemd/system/multi-user.target.wants/{FIRST}")
+    assert status(fresh)["first_boot"] == "done"
+    fresh.runner("schedule", "remove", "--wait")
+    assert status(fresh)["first_boot"] is None
+
+
 LOCK = "systemd-inhibit --list --no-legend | grep '^runner .* sleep .* block'"
 
 

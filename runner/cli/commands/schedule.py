@@ -59,6 +59,10 @@ def schedule(
     ] = False,
     ac_power: Annotated[bool, option("--ac-power", help="Not while on battery (timers).")] = False,
     user: Annotated[bool, option("--user", help="A timer of your own systemd.")] = False,
+    first_boot: Annotated[
+        bool,
+        option("--first-boot", help="When the machine starts, until a run succeeds; then no more."),
+    ] = False,
     common: Common,
 ) -> int:
     """Run `runner highstate -q`, or `runner pull -q`, regularly.
@@ -76,6 +80,10 @@ def schedule(
         )
     if action == "status":
         return _status(common, user)
+    if first_boot:
+        if action == "remove" or cron_d or timer or every or cron or user or ac_power:
+            raise UsageError("--first-boot goes with install and --pull alone")
+        return _at_first_boot(common, pull)
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
     has_systemd = os.path.isdir("/run/systemd/system")
@@ -96,6 +104,15 @@ def schedule(
         states = plans.installing(plan, uses_timer, has_systemd)
         _check_pull(pull, options.tree_source is not None, uses_timer and not user)
     return finish(common, options, partial(pipeline.several, options, states))
+
+
+def _at_first_boot(common: Common, pull: bool) -> int:
+    options = options_of(common, running=True)
+    if os.geteuid() != 0 and not common.test:
+        raise RunnerError("this needs root: it is the machine's")
+    _check_pull(pull, options.tree_source is not None, uses_timer=True)
+    command = _command(common, pull, options.raw.get("conf_file"), "-q")
+    return finish(common, options, partial(pipeline.several, options, plans.at_first_boot(command)))
 
 
 def _needs_root(action: str, plan: plans.SchedulePlan) -> RunnerError:
@@ -126,11 +143,11 @@ def _owner(dry: bool) -> str:
     return name
 
 
-def _command(common: Common, pull: bool, used: str | None) -> tuple[str, ...]:
+def _command(common: Common, pull: bool, used: str | None, *how: str) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
     configuration, which lies in the current directory perhaps, where cron would not look for it.
     """
-    words = [*own_program(), "pull" if pull else "highstate", "-q", "--scheduled"]
+    words = [*own_program(), "pull" if pull else "highstate", *(how or ("-q", "--scheduled"))]
     if common.config or (used and used != load.SYSTEM):
         words += ["--config", os.path.abspath(common.config or str(used))]
     if common.cachedir:
@@ -162,13 +179,17 @@ def _status(common: Common, of_user: bool) -> int:
     stopped = history_disabled.disabled(options.state_dir)
     how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
     upcoming = schedule.next_run if schedule else None
+    first = installed_schedule.first_boot()
     if not common.for_people:
         answer = {"installed": how, "command": command, "last": last, "next": upcoming}
+        answer["first_boot"] = first
         write_value(common, answer | {"disabled": stopped and stopped.as_data()})
         return 0
     print(f"installed: {how or 'no'}")
     if command:
         print(f"command:   {safe(command)}")
+    if first:
+        print(f"first run: {first}")
     if stopped:
         print(f"disabled:  {safe(str(stopped), sys.stdout)}")
     print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")

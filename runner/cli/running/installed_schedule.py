@@ -55,6 +55,13 @@ def installed(of_user: bool = False) -> Installed | None:
     return Installed(scheduling.CRON_FILE, command, expression)
 
 
+def first_boot() -> str | None:
+    """When the run of the first start comes: pending, or done; None where there is none."""
+    if os.path.lexists(scheduling.FIRST_BOOT_LINK):
+        return "pending, when the machine starts"
+    return "done" if os.path.exists(scheduling.FIRST_BOOT) else None
+
+
 def disobedient(schedule: Installed | None, state_dir: str) -> Iterator[Diagnostic]:
     """Warn of a schedule that goes on while runs of a state folder are disabled: root's, that of an
     earlier runner, or one with a state folder of its own.

@@ -75,7 +75,8 @@ def cron_text(plan: SchedulePlan) -> str:
 def service_text(plan: SchedulePlan) -> str:
     """The service that the timer starts."""
     what = "Bring this machine to its state"
-    return scheduled.service_text(MARK, what, plan.command, plan.ac_power, bool(plan.user))
+    power = "ConditionACPower=true\n" if plan.ac_power else ""
+    return scheduled.service_text(MARK, what, plan.command, power, of_user=bool(plan.user))
 
 
 def timer_text(plan: SchedulePlan) -> str:
@@ -130,11 +131,35 @@ def installing(plan: SchedulePlan, timer: bool, has_systemd: bool) -> States:
     }
 
 
+FIRST_BOOT = f"{UNIT_FOLDER}/runner-first-boot.service"
+FIRST_BOOT_LINK = f"{UNIT_FOLDER}/multi-user.target.wants/runner-first-boot.service"
+# no targets: what the run starts may come after those, and would wait for ever
+_LOGINS = "getty@tty1 console-getty serial-getty@ttyS0 display-manager"
+_BEFORE_LOGIN = f"Before={' '.join(f'{name}.service' for name in _LOGINS.split())}\n"
+
+
+def at_first_boot(command: tuple[str, ...]) -> States:
+    """The states for a run when the machine starts, until one has succeeded. They need no systemd
+    that runs: images are made without one.
+    """
+    what = "Bring this machine to its state for the first time"
+    once = f"ExecStartPost=rm -f {FIRST_BOOT_LINK}\nRestart=on-failure\nRestartSec=30\n"
+    text = scheduled.service_text(MARK, what, command, _BEFORE_LOGIN, once)
+    text += "\n[Install]\nWantedBy=multi-user.target\n"
+    link = {"name": FIRST_BOOT_LINK, "target": FIRST_BOOT, "makedirs": True}
+    unit = {"name": FIRST_BOOT, "contents": text, "mode": "0644"}
+    return {"unit": ("file.managed", unit), "enabled": ("file.symlink", link)}
+
+
 def removing(has_systemd: bool, user: str = "", home: str = "") -> States:
     """The states that remove it. user: whose systemd has it, with this home."""
     if user:
         return _without_timer(SCHEDULE.of_user(home).unit_folder, {"user": user})
-    return {"schedule": _WITHOUT_ENTRY, **(_without_timer() if has_systemd else {})}
+    first: States = {
+        name: ("file.absent", {"name": path})
+        for name, path in (("first boot", FIRST_BOOT), ("enabled", FIRST_BOOT_LINK))
+    }
+    return {"schedule": _WITHOUT_ENTRY, **first, **(_without_timer() if has_systemd else {})}
 
 
 _WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})
