@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 
 from runner.engine.loader import unsupported
 from runner.model import other_tools
-from runner.model.diagnostics import similar
+from runner.model.diagnostics import likeness, nearest
 from runner.model.records import Record
 
 INDEX = "manual_index.txt"
@@ -64,11 +64,19 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         return Answer(said, "", "".join(hints[:1]), found)
     known = {token for entry in everything for token in _tokens(f"{entry.name} {entry.about}")}
     known |= {word for row in other_tools.table() for word in row.all_words}
-    near = [similar(each.word, known, 1, ALMOST) for each in asked]
-    if not all(near):
+    near = [_near(each.word, known) for each in asked]
+    if not all(near) or near == [each.word for each in asked]:
         return Answer(said, "", "", ())
-    asked = [_asked(word) for (word,) in near]
-    return Answer(said, " ".join(each.word for each in asked), "", _found(everything, asked))
+    return search([*filter(None, near)], states)._replace(
+        words=said, instead=" ".join(filter(None, near))
+    )
+
+
+def _near(word: str, known: Collection[str]) -> str | None:
+    """What was probably meant by a word that is nowhere."""
+    near = nearest(word, known, 0.8)
+    swapped = near and sorted(near) == sorted(word)  # emial
+    return near if near and (swapped or likeness(word, near) >= ALMOST) else None
 
 
 def entries() -> Iterator[Entry]:
@@ -100,7 +108,7 @@ def _all_asked(said: str) -> list[_Asked]:
 
 
 def _asked(word: str) -> _Asked:
-    rows = other_tools.rows(word)
+    rows = sorted(other_tools.rows(word), key=lambda row: row.kind != other_tools.SUBJECT)
     here = dict.fromkeys(name for row in rows for name in row.names)
     stem = re.sub(r"(ies|es|s|ing|ed)$", "", word)
     return _Asked(word, rows, [*here], stem if len(stem) > 3 else "")

@@ -31,6 +31,7 @@ def found(machine: Machine, *words: str) -> list[str]:
         ("firewal", "firewalld.present"),
         ("Virtual Host", "rabbitmq_vhost.present"),
         ("onfial", "onfail"),
+        ("emial", "alias.present docs/monitoring.md"),
         ("log rotation", "logrotate.set"),
         ("restart a service", "service.running"),
         ("apt-get", "pkg.installed pkg.uptodate"),
@@ -84,6 +85,17 @@ def test_the_index_is_that_of_the_documents() -> None:
 )
 def test_what_has_nothing_to_do_with_it(machine: Machine, words: str, unwanted: str) -> None:
     assert unwanted not in found(machine, words)
+
+
+def test_a_mistyped_word_gets_its_hint(machine: Machine) -> None:
+    shown = machine("doc", "lineinfle").stdout
+    assert shown.startswith("No page is called lineinfle. About lineinfile:")
+    assert "`lineinfile` is Ansible's: write file.keyvalue or" in shown
+
+
+def test_what_is_meant_comes_first(machine: Machine) -> None:
+    """`firewall` is a resource of Puppet's, too, for which iptables stands."""
+    assert found(machine, "firewall")[0] == "firewalld.present"
 
 
 def test_a_hint_is_enough(machine: Machine) -> None:
