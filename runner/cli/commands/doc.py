@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Annotated
 
+from runner.cli.parsing import command_manual
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import state_functions
 from runner.cli.running.answers import write_value
@@ -16,6 +17,7 @@ from runner.cli.running.streams import answer_alone
 from runner.model.errors import RunnerError, UsageError
 from runner.output.manual import codes, language
 from runner.output.manual import markdown as manual_markdown
+from runner.output.manual import reference as manual_reference
 from runner.output.manual import text as manual
 from runner.output.manual.pages import ALL_PAGES, NO_PAGE
 from runner.sources.config import key_manual
@@ -67,7 +69,10 @@ def doc(
     if reference is not None:
         with answer_alone():
             pages = explain.reference(options_of(common))
-        return _write_reference(reference, pages)
+        commands = {
+            "commands.md": f"{manual_reference.OWN_NOTE.format('`--help`')}{command_manual.page()}"
+        }
+        return _write_reference(reference, {**pages, **commands})
     if more:
         return _show_found(common, names or [])
     if name in language.names():

@@ -54,7 +54,8 @@ def _index(modules: dict[str, list[str]]) -> str:
     return (
         f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
         " takes](arguments.md). [Forms of answers](forms.md). [Keys of the"
-        " configuration](configuration.md). [Codes of `runner check`](checks.md)."
+        " configuration](configuration.md). [Commands](commands.md)."
+        " [Codes of `runner check`](checks.md)."
         " [Metrics](metrics.md).\n\n"
         f"## The language\n\n{words}\n## States\n\n{listed('states')}\n"
         f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
