@@ -10,6 +10,7 @@ from runner import pipeline
 from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,
+    BUILDING,
     CHANGING,
     PLANNING,
     READING,
@@ -23,7 +24,7 @@ from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, ROOTED, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def highstate(*, common: Common) -> int:
     """Apply everything that the top file assigns to this machine.
 

@@ -10,6 +10,7 @@ from runner import pipeline
 from runner.cli.parsing.option_spec import argument
 from runner.cli.running import planning
 from runner.cli.running.options import (
+    BUILDING,
     CHANGING,
     PLANNING,
     READING,
@@ -24,7 +25,7 @@ from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, ROOTED, CHANGING, PLANNING, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, answer=MACHINE_RUN)
 def single(
     *,
     function: Annotated[

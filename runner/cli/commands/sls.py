@@ -13,6 +13,7 @@ from runner.cli.parsing.option_spec import argument
 from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,
+    BUILDING,
     CHANGING,
     PLANNING,
     READING,
@@ -28,7 +29,7 @@ from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
 
 
-@with_common(READING, ROOTED, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
+@with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
 def sls(
     *,
     names: Annotated[

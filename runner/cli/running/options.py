@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
-from runner.cli.running import answers, failed_start, logs, rooted, values
+from runner.cli.running import answers, failed_start, image_build, logs, rooted, values
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output import formats, text
@@ -134,6 +134,7 @@ READING: dict[str, Any] = {
     ],
 }
 ROOTED: dict[str, Any] = _flags("rooted")
+BUILDING: dict[str, Any] = _flags("building")
 RUNNING: dict[str, Any] = _flags("running")
 CHOOSING: dict[str, Any] = _flags("choosing")
 CHANGING: dict[str, Any] = {
@@ -321,7 +322,11 @@ def loaded(
     options, warnings = load.load(
         common.config, {**overrides(common), **more}, os.environ, tree=tree
     )
-    return rooted.entered(common, options) if options.root else options, warnings
+    if options.root:
+        options = rooted.entered(common, options)
+    if options.image and "image" in common.settings:
+        options = image_build.without_traces(options)
+    return options, warnings
 
 
 def overrides(common: Common) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from runner.cli.running import (
     documents,
     failed_start,
     html_report,
+    image_build,
     metrics,
     reporting,
     scheduled_runs,
@@ -89,7 +90,10 @@ def finish(
             return DONE
     with ExitStack() as after, ExitStack() as opened:
         listeners = _listeners(common, options, command, after, opened)
-        with answer_alone(common.for_people or common.events == "-"):
+        with (
+            answer_alone(common.for_people or common.events == "-"),
+            image_build.built(options) if options.image else nullcontext(),
+        ):
             report = run(tuple(listeners))
         opened.close()
         with suppress(OSError):

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 class Flag(Record):
     """An option of command lines that makes a setting. of: which commands have it: `reading` (all),
-    `rooted` (those that can be about an image), `running`, `choosing` (states).
+    `rooted` (those that can be about an image), `building` (those that make one), `running`,
+    `choosing` (states).
     """
 
     names: tuple[str, ...]
@@ -306,6 +307,25 @@ class Options(Record):
             "pillar_includes_override_sls: true",
         ),
     ] = False
+    image: Annotated[
+        bool,
+        Key(
+            RUNNING,
+            "The run makes an image, or a layer of a container: it leaves no history, lock, cache"
+            " or other file of its own, and nothing that it changed is younger than"
+            " `$SOURCE_DATE_EPOCH` where that is set (docs/images.md).",
+            "image: true",
+        ),
+    ] = flag(False, "--image", of="building", help="Leave nothing of runner's own, for an image.")
+    image_clean: Annotated[
+        tuple[str, ...],
+        Key(
+            RUNNING,
+            "The package managers whose caches and logs a run with `image` empties at its end:"
+            " apk, apt, dnf, pacman, pip, zypper.",
+            "image_clean: [apt, pip]",
+        ),
+    ] = ()
     test: Annotated[
         bool, Key(MACHINE, "Every run is a dry run, as with `--test`.", "test: true")
     ] = flag(False, "--test", of="running", help="Change nothing; show what would change.")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from runner.model.places import Place, Untyped
 from runner.model.result import Report, Result
 from runner.pipeline import calling
 from runner.sources.config import load
+from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 from runner.tools import check
 from runner.tools.queries import show
@@ -48,7 +48,7 @@ class Engine:
 
     def load(self, file: Any, overrides: Any, environ: Any, **more: Any) -> Any:
         self.overrides = {"file": file, **overrides}
-        return SimpleNamespace(raw={}, quiet=False, state_dir="/nowhere", root=""), []
+        return Options(state_dir="/nowhere"), []
 
     def recorder(self, name: str) -> Any:
         def function(options: Any, *args: Any, **named: Any) -> Any:
@@ -283,9 +283,10 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 @pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
-        "import types; from runner.pipeline import calling\n"
+        "from runner.pipeline import calling\n"
         "from runner.sources.config import load\n"
-        "load.load = lambda *a, **_: (types.SimpleNamespace(raw={}, quiet=False, root=''), [])\n"
+        "from runner.sources.config.options import Options\n"
+        "load.load = lambda *a, **_: (Options(), [])\n"
         "calling.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
         f" main([{arguments}])"
     )

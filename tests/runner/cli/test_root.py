@@ -203,6 +203,58 @@ def test_a_configuration_names_an_image(image: Image) -> None:
     assert "`root` of the configuration names an image" in refused.stderr
 
 
+def times(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): int(path.lstat().st_mtime) for path in folder.rglob("*")}
+
+
+def test_a_build_leaves_nothing_of_its_own(image: Image) -> None:
+    """And is no younger than it may be; what was there before keeps its time."""
+    image.environment["SOURCE_DATE_EPOCH"] = "1700000000"
+    image.config["image_clean"] = ["apt"]
+    lists, log = image.root / "var/lib/apt/lists/a_list", image.root / "var/log/dpkg.log"
+    for path in (lists, log):
+        path.parent.mkdir(parents=True)
+        path.write_text("x")
+    os.utime(image.root / "etc/os-release", (1600000000, 1600000000))
+    assert "3 changed" in image("sls", "web", "--image").stdout
+    assert not lists.exists()
+    assert not log.exists()
+    assert lists.parent.exists()
+    assert not (image.root / "var/lib/runner").exists()
+    assert not (image.root / "var/cache").exists()
+    after = times(image.root)
+    for name in ("etc", "etc/greeting", "etc/passwd", "root", "root/seen", "var/lib/apt/lists"):
+        assert after[name] == 1700000000, name
+    assert after["etc/os-release"] == 1600000000
+    assert "no runs" in image("history", "--root", image.where, code=None).stdout.lower()
+    empty_afterwards(image)
+
+
+def test_a_container_build_leaves_nothing_of_its_own(tmp_path: Path) -> None:
+    """Without `--root`: the machine is the container itself."""
+    machine = Machine(tmp_path / "work")
+    machine.write(a="{tmp}/made:\n  file.managed: [contents: x]\n")
+    machine("sls", "a", "--image")
+    assert (machine.folder / "made").exists()
+    assert not (machine.folder / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "config", "why"),
+    [
+        ({"SOURCE_DATE_EPOCH": "today"}, {}, "error: $SOURCE_DATE_EPOCH is 'today'"),
+        ({}, {"image_clean": ["brew"]}, "image_clean: 'brew' is no package manager"),
+    ],
+)
+def test_builds_that_cannot_be(
+    image: Image, environment: dict[str, str], config: dict[str, object], why: str
+) -> None:
+    image.environment |= environment
+    image.config |= config
+    assert why in image("sls", "web", "--image", code=1).stderr
+    assert not (image.root / "etc/greeting").exists()
+
+
 SLOW = "slow:\n  cmd.run: [name: 'echo >/root/began; sleep 98765 & sleep 98765']\n"
 
 
