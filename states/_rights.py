@@ -10,14 +10,19 @@ from modules import file
 from runner.api import Plan, StateFailed
 
 
+def refuse_plain_user(program: str) -> None:
+    """Raise StateFailed for a caller for whom a program does not do its work: any but root."""
+    if os.geteuid():
+        why = f"{program} needs root, and this is user {os.geteuid()}"
+        raise StateFailed(why, missing=("right", program))
+
+
 def only_root(program: str) -> Callable[..., None]:
     """The `dry_run_check` of states whose program does its work for root only."""
 
     def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
         """Raise StateFailed where the program would refuse."""
-        if os.geteuid():
-            why = f"{program} needs root, and this is user {os.geteuid()}"
-            raise StateFailed(why, missing=("right", program))
+        refuse_plain_user(program)
 
     return dry_run_check
 

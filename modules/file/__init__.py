@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modules.file._backed_up import backed_up
+    from modules.file._capabilities import (
+        former_capabilities,
+        get_capabilities,
+        has_capabilities,
+        set_capabilities,
+    )
     from modules.file._change import (
         chown,
         discard,
@@ -165,6 +171,7 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
+        "_capabilities": ("former_capabilities get_capabilities has_capabilities set_capabilities"),
         "_validation.argument": "validated",
         "_validation.check": "try_contents",
         "_contents.copy": "copy rename",

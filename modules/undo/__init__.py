@@ -28,6 +28,7 @@ KINDS: Mapping[str, UndoKind] = {
     "alternatives": _settings.ALTERNATIVES,
     "hostname": _settings.HOSTNAME,
     "attributes": _settings.ATTRIBUTES,
+    "capabilities": _settings.CAPABILITIES,
     "sysctl": _kernel.SYSCTL,
     "kernel module": _kernel.MODULE,
     "mount": _kernel.MOUNT,

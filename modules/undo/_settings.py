@@ -41,6 +41,14 @@ def _refused_attributes(changes: Changes, future: Future) -> dict[str, str]:
     return dict.fromkeys(gone, "it is not there")
 
 
+def _restore_capabilities(changes: Changes) -> None:
+    for path, (was, _) in changes.items():
+        file.set_capabilities(path, was["text"])
+
+
+CAPABILITIES = UndoKind(
+    lambda name: file.former_capabilities(name).state, _restore_capabilities, _refused_attributes
+)
 ATTRIBUTES = UndoKind(
     lambda name: former_attributes(name).state, _restore_attributes, _refused_attributes
 )

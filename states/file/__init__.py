@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.api.claims import Claim, Trap
 
 _WORDS = (
-    "absent accumulated append blockreplace cached comment copy decode directory exists "
+    "absent accumulated append blockreplace cached capability comment copy decode directory exists "
     "hardlink keyvalue line managed missing mknod patch prepend pruned recurse rename replace "
     "retention_schedule serialize shortcut symlink tidied touch uncomment"
 )

@@ -36,6 +36,14 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         " dpkg-divert --list '/usr/share/w*'; dpkg-statoverride --list /usr/share/mode",
         "echo theirs > /usr/share/word; touch /usr/share/mode",
     ),
+    "capabilities": (
+        {
+            "/srv/web": {"file.capability": [{"caps": "cap_net_raw=ep"}]},
+            "/srv/old": {"file.capability": [{"caps": []}]},
+        },
+        "getcap /srv/*",
+        "cp /bin/true /srv/web; cp /bin/true /srv/old; setcap cap_kill=i /srv/old",
+    ),
     "a pair of keys": (
         {"/srv/keys/id": {"ssh_key.present": []}},
         "stat -c '%n %a %U' /srv/keys /srv/keys/*; ssh-keygen -y -P '' -f /srv/keys/id",

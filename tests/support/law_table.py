@@ -68,6 +68,7 @@ NOTHING_HERE = {
     **every("file.accumulated file.not_cached file.shortcut grains.exists saltutil.*", ONLY_LOOKS),
     **every("stateconf.* test.*", ONLY_LOOKS),
     **every("acl.* acme.* alias.* alternatives.* apache_* apparmor.* augeas.*", ON_MACHINES),
+    **every("file.capability", ON_MACHINES),
     **every("blockdev.* btrfs.* cron.* debconf.* firewalld.* group.* host.* ipset.*", ON_MACHINES),
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
@@ -120,13 +121,10 @@ LAWS = {
         lambda scenario: not scenario.machine or bool(scenario.after),
         {
             **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
-            **every(
-                "acl.absent acl.list_absent apache_*.disabled ssh_key.present swap.file", FACTS
-            ),
+            **every("acl.absent acl.list_absent apache_*.disabled", FACTS),
+            **every("file.capability ssh_key.present swap.file", FACTS),
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
-            **every(
-                "mysql_* nftables.* postgres_cluster.* raid.* selinux.* swap.file ufw.*", FACTS
-            ),
+            **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
             **every("kmod.* locale.present network.managed network.routes", NEEDS_NOTHING),
             **every("postgres_initdb.present process.absent schedule.present", NEEDS_NOTHING),
