@@ -126,7 +126,8 @@ class MysqlAccount(Record):
 
 def find(server: MysqlServer, user: str, host: str) -> tuple[MysqlAccount | None, bool]:
     """An account, None when there is none; and whether the server is a MariaDB."""
-    where = f"WHERE User = {literal(user)} AND Host = {literal(host)}"
+    # the server keeps hosts in small letters
+    where = f"WHERE User = {literal(user)} AND Host = {literal(host.lower())}"
     version, rows = server.look(
         "SELECT VERSION() AS v, @@version_comment AS c", f"SELECT * FROM mysql.user {where}"
     )
