@@ -17,13 +17,13 @@ DATABASES = ("/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat"
 
 @cached_look("debconf", *DATABASES)
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
-    """Question -> (type, value) of a package, as debconf-show knows them."""
+    """Question -> (whether it was seen, value) of a package, as debconf-show knows them."""
     done = cmd.probe(["debconf-show", "--", plain_name(owner, "the name of the package")])
     answers = {}
     for line in done.stdout.splitlines():
-        match = re.match(r"[* ] ([^:]+): ?(.*)", line)
+        match = re.match(r"([* ]) ([^:]+): ?(.*)", line)
         if match:
-            answers[match[1]] = ("", match[2])
+            answers[match[2]] = ("true" if match[1] == "*" else "false", match[3])
     return answers
 
 
@@ -32,19 +32,23 @@ def show(name: str) -> list[list[str]]:
 
     {{ salt['debconf.show']('tzdata') }}
     """
-    return [[question, kind, value] for question, (kind, value) in _answers(name).items()]
+    return [[question, "", value] for question, (_, value) in _answers(name).items()]
 
 
-def value_of(owner: str, question: str) -> str | None:
-    """The answer to a question; None when there is none."""
-    if planned := planned_machine().answers.get(question):
+def value_of(owner: str, question: str, kind: str = "string") -> str | None:
+    """The answer to a question, of the kind `seen` whether somebody gave it; None when there is
+    none.
+    """
+    if planned := planned_machine().answers.get(f"{question} seen" if kind == "seen" else question):
         return planned
-    answer = _answers(owner).get(question)
-    return answer[1] if answer else None
+    seen, value = _answers(owner).get(question, (None, None))
+    return seen if kind == "seen" else value
 
 
 def _plan_answer(owner: str, question: str, kind: str, value: str) -> None:
-    planned_machine().answers |= {question: value, f"{question} seen": "true"}
+    answer = {} if kind == "seen" else {question: value}
+    seen = value if kind == "seen" else "true"
+    planned_machine().answers |= {**answer, f"{question} seen": seen}
 
 
 @changer(touches=["debconf", "packages"], planned=_plan_answer)

@@ -74,6 +74,7 @@ def set_(name: Column, data: Data | None = None) -> Planned:
         if _answered(name, question, kind, value):
             comments.append(f"Unchanged answers: {question}")
             continue
+        _require_question(name, question, kind)
         changes[question] = "(password hidden)" if kind == "password" else value
         todo.append((question, kind, value))
     if not todo:
@@ -116,6 +117,9 @@ def set_file(
         if problem := _unknown(kind):
             raise StateFailed(f"{source}: {owner} {question}: {problem}")
     todo = [selection for selection in wanted if not _answered(*selection)]
+    for at, (owner, question, kind, _) in enumerate(todo):
+        if question not in [each[1] for each in todo[:at]]:
+            _require_question(owner, question, kind)
     if not todo:
         return "All specified answers are already set"
     changes = {
@@ -128,8 +132,17 @@ def set_file(
     return "Debconf selections were set."
 
 
+def _require_question(owner: str, question: str, kind: str) -> None:
+    """Raise StateFailed where only a question that is there can be marked as seen."""
+    if kind == "seen" and debconf.value_of(owner, question) is None:
+        raise StateFailed(
+            f"debconf has no question {question} of {owner} that could be marked as seen",
+            missing=("pkg", owner),
+        )
+
+
 def _answered(owner: str, question: str, kind: str, value: str) -> bool:
-    known = debconf.value_of(owner, question)
+    known = debconf.value_of(owner, question, kind)
     if kind == "password":
         here.secret(value)
         return known is not None

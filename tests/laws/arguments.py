@@ -102,6 +102,11 @@ WORK_TREE = {
     "separate_git_dir": "{tmp}/sep",
 }
 ANSWERS = "echo 'greeting greeting/{{ w }} string {{ v }}' > /srv/answers; "
+SEEN = (
+    "printf 'greeting greeting/word string hi\\ngreeting greeting/word seen false' > /srv/answers; "
+)
+ASKED = "echo greeting greeting/word string hi | debconf-set-selections; "
+UNSEEN = {"greeting/word": {"type": "seen", "value": False}}
 SELECTIONS = {"template": "jinja", "context": {"w": "word"}, "defaults": {"w": "x", "v": "hi"}}
 WAITING = {"password": "x", "ignore_timeout": True, "bg": True}
 SCENARIOS = [
@@ -183,6 +188,9 @@ SCENARIOS = [
     machine(
         "debconf.set_file", ANSWERS, name="x", source="/srv/answers", fails="no type 'w' of an"
     ),
+    machine("debconf.set_file", SEEN, name="x", source="/srv/answers"),
+    machine("debconf.set", ASKED, name="greeting", data=UNSEEN),
+    machine("debconf.set", name="greeting", data=UNSEEN, fails="no question greeting/word of"),
     machine("debconf.set_file", name="x", source="/srv/nothing", fails="does not exist"),
     machine(
         "pkg.removed", OLD, name="greeting:all", normalize=True, version="1.0", ignore_epoch=True
