@@ -10,6 +10,7 @@ from modules import _paths, cmd, file
 from modules._machine import processes
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer, for_states
+from runner.api.offline import offline_as
 
 FOLDER = "/etc/apparmor.d"
 MODES = {"enforced": "enforce", "complain": "complain"}
@@ -63,6 +64,7 @@ def link(path: str, kind: str) -> str:
 
 
 @changer
+@offline_as(lambda path, complain: None)  # the next start does
 def load(path: str, complain: bool) -> None:
     """Load the profiles of a file, or load them anew."""
     path = plain_name(path, "path")
@@ -71,6 +73,7 @@ def load(path: str, complain: bool) -> None:
 
 
 @changer
+@offline_as(lambda path: None)
 def unload(path: str) -> None:
     """Take the profiles of a file out of the kernel."""
     _finish(["apparmor_parser", "-R", plain_name(path, "path")])

@@ -9,6 +9,7 @@ from modules import cmd, file
 from modules._planned.machine import merged_names, planned_machine
 from modules._texts.lines import join_lines, plain_name
 from runner.api import FormerState, StateFailed, changer, for_states, leave_pending
+from runner.api.offline import of_running
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
 OLD = "/etc/modules"
@@ -74,6 +75,7 @@ def _plan_remove(mod: str) -> None:
     leave_pending()
 
 
+@of_running
 @changer(before=former_state, planned=_plan_load, planned_touches=[])
 def load(mod: str) -> None:
     """Load a module. Raises StateFailed when the kernel refuses it."""
@@ -82,6 +84,7 @@ def load(mod: str) -> None:
         raise StateFailed(done.stderr or f"modprobe {mod} failed")
 
 
+@of_running
 @changer(before=former_state, planned=_plan_remove, planned_touches=[])
 def remove(mod: str) -> None:
     """Unload a module. Raises StateFailed when it is in use."""

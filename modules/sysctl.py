@@ -10,7 +10,9 @@ import re
 from modules import _paths, cmd, file
 from modules._planned.machine import planned_machine
 from modules._texts.lines import encoded, one_line, split
+from modules.service import systemd
 from runner.api import FormerState, StateFailed, changer, for_states
+from runner.api.offline import of_running, offline_as
 
 # what may be digits by chance
 TEXTS = ("kernel.hostname", "kernel.domainname", "kernel.core_pattern", "kernel.modprobe")
@@ -19,7 +21,7 @@ FOLDER = "/etc/sysctl.d"
 
 def default_config() -> str:
     """The file that parameters go to when nothing is said."""
-    return f"{FOLDER}/99-salt.conf" if _paths.isdir("/run/systemd/system") else "/etc/sysctl.conf"
+    return f"{FOLDER}/99-salt.conf" if systemd.suits() else "/etc/sysctl.conf"
 
 
 def _path(name: str) -> str:
@@ -88,6 +90,7 @@ def _plan(name: str, value: str) -> dict[str, str]:
     return {name: get(name)}
 
 
+@of_running
 @changer(before=former_state, planned=_plan, planned_touches=[])
 def assign(name: str, value: str) -> dict[str, str]:
     """Set the running value. Raises StateFailed when the kernel refuses it."""
@@ -99,11 +102,10 @@ def assign(name: str, value: str) -> dict[str, str]:
     return {name: get(name)}
 
 
-def persist(name: str, value: str, config: str | None = None) -> str:
-    """Set a value, and keep it in a file: one that the kernel refuses is not kept."""
+def keep(name: str, value: str, config: str | None = None) -> str:
+    """Keep a value in a file, from which the next start takes it."""
     value = one_line(value, f"the value of {name}")
-    if get(name) != value:
-        assign(name, value)
+    _path(name)
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
     lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
@@ -120,3 +122,12 @@ def persist(name: str, value: str, config: str | None = None) -> str:
         file.makedirs(os.path.dirname(path), mode="0755")
     file.write(path, encoded(lines), mode="0644" if old is None else None)
     return "Updated"
+
+
+@offline_as(keep)
+def persist(name: str, value: str, config: str | None = None) -> str:
+    """Set a value, and keep it in a file: one that the kernel refuses is not kept."""
+    value = one_line(value, f"the value of {name}")
+    if get(name) != value:
+        assign(name, value)
+    return keep(name, value, config)

@@ -9,6 +9,7 @@ import re
 from modules import cmd
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, changer
+from runner.api.offline import of_running
 
 
 def reboot(at_time: str | int | None = None) -> str:
@@ -72,6 +73,7 @@ def _now(utc_offset: str | int | None) -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC) + (-offset if parts[1] == "-" else offset)
 
 
+@of_running
 @changer
 def _shutdown(how: str, when: str | int | None) -> str:
     text = "now" if when is None else plain_name(when, "the time")

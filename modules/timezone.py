@@ -7,10 +7,12 @@ import os
 
 from modules import cmd, file
 from runner.api import StateFailed, changer
+from runner.api.offline import offline_as
 
 ZONES = "/usr/share/zoneinfo"
 LINK = "/etc/localtime"
 NAME = "/etc/timezone"
+ADJUSTMENT = "/etc/adjtime"
 
 
 def get_zone() -> str:
@@ -60,8 +62,8 @@ def zone_exists(timezone: str) -> bool:
 
 def get_hwclock() -> str:
     """The time that the hardware clock keeps: UTC or localtime."""
-    if file.is_file("/etc/adjtime"):
-        words = file.read_bytes("/etc/adjtime").decode("utf-8", "replace").split()
+    if file.is_file(ADJUSTMENT):
+        words = file.read_bytes(ADJUSTMENT).decode("utf-8", "replace").split()
         return "localtime" if words and words[-1] == "LOCAL" else "UTC"
     return "UTC"
 
@@ -76,7 +78,20 @@ def set_zone(timezone: str) -> bool:
     return True
 
 
+def _note_hwclock(clock: str) -> bool:
+    """Write down what the hardware clock keeps."""
+    kept = file.read_bytes(ADJUSTMENT).splitlines()[:2] if file.is_file(ADJUSTMENT) else []
+    lines = [
+        *kept,
+        *(b"0.0 0 0.0", b"0")[len(kept) :],
+        b"LOCAL" if clock == "localtime" else b"UTC",
+    ]
+    file.write(ADJUSTMENT, b"\n".join(lines) + b"\n", mode="0644")
+    return True
+
+
 @changer
+@offline_as(_note_hwclock)
 def set_hwclock(clock: str) -> bool:
     """Tell the hardware clock what it keeps: UTC or localtime. Raises StateFailed when it cannot be
     set.

@@ -16,6 +16,7 @@ from modules._machine.processes import attempt, probe
 from modules._texts.lines import plain_name
 from modules.file import _snapshot
 from runner.api import CommandFailed, FormerState, changer, for_states
+from runner.api.offline import is_offline, offline_as
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers
@@ -106,8 +107,10 @@ def subordinate(kind: str, name: str) -> list[str]:
 
 
 def can_linger() -> bool:
-    """Return whether systemd runs this machine."""
-    return file.is_dir("/run/systemd/system")
+    """Return whether systemd runs this machine, or is to run it."""
+    return file.is_dir("/run/systemd/system") or (
+        is_offline() and _paths.isdir("/usr/lib/systemd/system")
+    )
 
 
 def lingers(name: str) -> bool:
@@ -193,6 +196,7 @@ def _below(folder: str) -> list[str]:
     before=lambda name, linger: FormerState("lingering", name, {"linger": lingers(name)}),
     planned=planned,
 )
+@offline_as(lambda name, linger: planned.set_linger(name, linger))
 def set_linger(name: str, linger: bool) -> None:
     """Have a user's services run without a login, or not. Raises CommandFailed."""
     user, way = plain_name(name, "the user's name"), "enable" if linger else "disable"

@@ -29,7 +29,7 @@ class PendingMount:
     def __init__(
         self,
         name: str,
-        wanted: bool,
+        wanted: bool | None,
         absent: bool,
         other: bool,
         differing: Sequence[str],
@@ -38,10 +38,10 @@ class PendingMount:
         persist: bool,
     ) -> None:
         self.name = name
-        self.mounts = wanted and (absent or other)
-        self.unmounts_first = wanted and other
-        self.remounts = wanted and not absent and not other and bool(differing)
-        self.makes_folder = wanted and folder == "made"
+        self.mounts = bool(wanted) and (absent or other)
+        self.unmounts_first = bool(wanted) and other
+        self.remounts = bool(wanted) and not absent and not other and bool(differing)
+        self.makes_folder = wanted is not False and folder == "made"
         self.missing = folder == "missing"
         self.options = ",".join(sorted(map(_kernel_form, differing)))
         self.changes: dict[str, Any] = {}
@@ -56,11 +56,17 @@ class PendingMount:
         self.already = f"Target was already mounted{'.' if persist else ''}"
         if not wanted:
             self.already = f"{name} not {'present and not ' if self.missing else ''}mounted."
+        if wanted is None:
+            self.already = f"{name} is mounted at boot." if persist else f"{name} is not mounted."
+            if self.makes_folder:
+                self.changes["folder"] = "new"
         self.comment = self._comment(wanted, line)
 
-    def _comment(self, wanted: bool, line: str) -> str:
+    def _comment(self, wanted: bool | None, line: str) -> str:
         if self.mounts:
             return f"{self.name} would be {'created and ' if self.makes_folder else ''}mounted"
+        if wanted is None:
+            return self.already
         parts = [
             f"{self.name} would not be mounted." if not wanted else "Target was already mounted."
         ]

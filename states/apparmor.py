@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from modules import apparmor, file
 from runner.api import Name, Plan, Planned
+from runner.api.offline import offline_as
 from states._rights import only_root
 
 dry_run_check = only_root("apparmor_parser")
@@ -52,11 +53,16 @@ def disabled(name: Name) -> Planned:
     return (yield from _in_mode(name, "disabled"))
 
 
+@offline_as(lambda path, wanted: dict.fromkeys(apparmor.names(path), wanted))  # links say it
+def _modes(path: str, wanted: str) -> dict[str, str]:
+    """The modes of the profiles of a file; wanted: the one that they should have."""
+    loaded = apparmor.status()
+    return {profile: loaded.get(profile, "disabled") for profile in apparmor.names(path)}
+
+
 def _in_mode(name: str, wanted: str) -> Planned:
     path = apparmor.path_of(name)
-    profiles = apparmor.names(path)
-    loaded = apparmor.status()
-    modes = {profile: loaded.get(profile, "disabled") for profile in profiles}
+    modes = _modes(path, wanted)
     changes = {
         profile: {"old": mode, "new": wanted} for profile, mode in modes.items() if mode != wanted
     }

@@ -3,14 +3,46 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 from modules import file, kmod
 from runner.api import OPEN, Name, Plan, Planned, StateFailed
+from runner.api.offline import offline_as
 from states._tools import explained
 
 OPPOSITE = {"present": "absent"}
 
 
+def _kept(
+    name: str,
+    persist: bool = False,
+    comment: bool = True,
+    mods: list[str] | None = None,
+    loads: bool = True,
+    **_: object,
+) -> Planned:
+    """What keeps modules loaded or not, of a system that does not run."""
+    label, wanted = _label(name, mods), mods or [name]
+    for module in wanted:
+        if not re.fullmatch(r"[\w.-]+", module):
+            raise StateFailed(f"{label} is unavailable: {module!r} is not the name of one")
+    kept = kmod.mod_list(only_persist=True)
+    differing = [module for module in wanted if persist and (module in kept) is not loads]
+    done = f"{label} {'loaded' if loads else 'not loaded'} at boot"
+    if not differing:
+        return done if persist else f"{label} not touched: this system does not run"
+    yield Plan(dict.fromkeys(differing, "loaded" if loads else "removed"), done)
+    kmod.persist(differing, keep=loads, comment=comment)
+    return done
+
+
+def _label(name: str, mods: list[str] | None) -> str:
+    return f"Kernel module{'s' if mods else ''} {', '.join(mods or [name])}"
+
+
 @file.validated
+@offline_as(_kept)
 def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are loaded.
 
@@ -29,16 +61,15 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
     unkept = [
         module for module in wanted if persist and module not in kmod.mod_list(only_persist=True)
     ]
-    label = f"Kernel module{'s' if mods else ''} {', '.join(wanted)}"
+    label = _label(name, mods)
     if not missing and not unkept:
         return f"{label} {'are' if mods else 'is'} already present"
     unknown = [module for module in missing if not kmod.is_available(module)]
     if unknown:
-        problem = (
-            f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'}"
-            " unavailable"
+        problem = _label(unknown[0], unknown if mods else None)
+        raise StateFailed(
+            f"{problem} {'are' if mods else 'is'} unavailable", missing=("module", unknown[0])
         )
-        raise StateFailed(problem, missing=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
     for module in missing:
@@ -50,6 +81,7 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
 
 
 @file.validated
+@offline_as(partial(_kept, loads=False))
 def absent(
     name: Name, persist: bool = False, comment: bool = True, mods: list[Name] | None = None
 ) -> Planned:
@@ -70,7 +102,7 @@ def absent(
     persistent = [
         module for module in wanted if persist and module in kmod.mod_list(only_persist=True)
     ]
-    label = f"Kernel module{'s' if mods else ''} {', '.join(wanted)}"
+    label = _label(name, mods)
     if not loaded and not persistent:
         return f"{label} {'are' if mods else 'is'} already removed"
     changed = dict.fromkeys(dict.fromkeys([*loaded, *persistent]), "removed")

@@ -23,6 +23,7 @@ from runner.api import (
     StateFailed,
 )
 from runner.api.claims import PART, Claim
+from runner.api.offline import offline_as, offline_with
 from runner.api.opposite import Opposite, Removal
 from states._mount import INVISIBLE, PendingMount, back_to_default, former_options, missing_options
 from states._tools import explained
@@ -42,7 +43,14 @@ Options = Annotated[
 FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column of fstab
 
 
+@offline_as(lambda where: None)  # what is mounted there is another system's
+def _present(where: str) -> mount.Mounted | None:
+    """What is mounted at a folder."""
+    return mount.active_mounts().get(where)
+
+
 @file.validated
+@offline_with(mount_=None)
 def mounted(
     name: AbsolutePath,
     device: Name,
@@ -109,7 +117,7 @@ def mounted(
     }
     shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
     where = file.real_path(name)
-    present = mount.active_mounts().get(where)
+    present = _present(where)
     other = (
         present is not None
         and _is_path(device)
@@ -238,7 +246,7 @@ def unmounted(
     Behaviour: Salt 3008's mount.unmounted.
     """
     where = file.real_path(name)
-    present = mount.active_mounts().get(where)
+    present = _present(where)
     is_mounted = present is not None and (device is None or mount.is_of(where, present, device))
     line = [
         entry
@@ -266,7 +274,22 @@ def unmounted(
     return done + (". Removed target from fstab" if drops else "")
 
 
+def _swapped_at_boot(
+    name: str, persist: bool = True, config: str = mount.FSTAB, **_: object
+) -> Planned:
+    """`swap` of a system that does not run."""
+    done = f"Swap {name} is activated at boot"
+    if not persist:
+        return f"Swap {name} is not activated: this system does not run"
+    if any((entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)):
+        return done
+    yield Plan({"persist": "new"}, f"Swap {name} is set to be added to the fstab")
+    mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, ("device", "fstype"))
+    return f"{done}. Added new entry to the fstab."
+
+
 @file.validated
+@offline_as(_swapped_at_boot)
 def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
@@ -313,6 +336,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
 
 
 @file.validated
+@offline_with(mount_=False)
 def fstab_present(
     name: NonEmptyLine,
     fs_file: NonEmptyLine,
@@ -419,6 +443,7 @@ def fstab_absent(
 REACTS = ("mounted",)
 
 
+@offline_as(lambda name, **_: f"{name} is not remounted")
 def mod_watch(
     name: AbsolutePath,
     sfun: Line,

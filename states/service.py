@@ -24,12 +24,64 @@ from runner.api import (
 )
 from runner.api.claims import ABSENT, Claim
 from runner.api.homes import with_home
+from runner.api.offline import offline_as
 from runner.api.opposite import Opposite, Removal
 
 PROVIDERS = service.PROVIDERS
 User = Annotated[Name | None, requires_feature("user_units")]
 
 
+def _starts_at_boot(
+    name: str,
+    enable: bool | None = None,
+    unmask: bool = False,
+    unmask_runtime: bool = False,
+    runlevels: Sequence[str] | None = None,
+    user: str | None = None,
+    **_: object,
+) -> Planned:
+    """`running` of a system that does not run: it sees to what decides whether a service starts."""
+    _require_available(name, user)
+    masks = _masks(name, unmask, unmask_runtime, user)
+    steps = _enabling(name, enable, runlevels, user)
+    starts = service.enabled(name, None, user) if enable is None else enable
+    comment = _at_boot(name, starts)
+    if steps or masks:
+        yield Plan({name: True}, comment, provides=[("service", name)])
+        _unmask(name, masks, user)
+        _act(name, steps, (), runlevels, user=user)
+    return comment
+
+
+def _stays_down(
+    name: str,
+    enable: bool | None = None,
+    runlevels: Sequence[str] | None = None,
+    user: str | None = None,
+    **_: object,
+) -> Planned:
+    """`dead` of a system that does not run: it sees to what decides whether a service starts."""
+    if not service.available(name, user):
+        return _unavailable(name)
+    steps = _enabling(name, enable, runlevels, user)
+    starts = service.enabled(name, None, user) if enable is None else enable
+    comment = _at_boot(name, starts)
+    if steps:
+        yield Plan({name: True}, comment)
+        _act(name, steps, (), runlevels, user=user)
+    return comment
+
+
+def _at_boot(name: str, starts: bool) -> str:
+    return f"Service {name} starts at boot" if starts else f"Service {name} does not start at boot"
+
+
+def _reads_at_boot(name: str, sfun: str, **_: object) -> str:
+    """The reaction of a service of a system that does not run: nothing."""
+    return f"Service {name} does not run here: what it starts with at boot is what is there then"
+
+
+@offline_as(_starts_at_boot)
 def running(
     name: Name,
     enable: bool | None = None,
@@ -71,8 +123,7 @@ def running(
     Behaviour: Salt 3008's service.running.
     """
     _require_available(name, user)
-    masks = [runtime for runtime, wanted in ((False, unmask), (True, unmask_runtime)) if wanted]
-    masks = [runtime for runtime in masks if service.masked(name, runtime, user)]
+    masks = _masks(name, unmask, unmask_runtime, user)
     steps = _enabling(name, enable, runlevels, user)
     runs = service.status(name, sig, user)
     mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
@@ -91,8 +142,7 @@ def running(
         {name: True}, (comment + mask).strip(), provides=[("service", name)], reacted_by=starts
     )
     began = time.time()
-    for runtime in masks:
-        _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
+    _unmask(name, masks, user)
     _act(name, [*steps, *([] if runs else ["start"])], _options(no_block), runlevels, user=user)
     waited = _wait(init_delay if not runs else None)
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
@@ -115,6 +165,7 @@ def running(
     ) + mask
 
 
+@offline_as(_stays_down)
 def dead(
     name: Name,
     enable: bool | None = None,
@@ -214,6 +265,7 @@ def disabled(
 REACTS = ("running", "dead")
 
 
+@offline_as(_reads_at_boot)
 def mod_watch(
     name: Name,
     sfun: Line,
@@ -260,6 +312,17 @@ def mod_watch(
     if sfun == "running" and not no_block and action != "reload":
         service.check_at_end(name, sig, began, user)
     return f"Service {past}"
+
+
+def _masks(name: str, unmask: bool, unmask_runtime: bool, user: str | None) -> list[bool]:
+    """The masks to take away: for good (False), until the next start of the machine (True)."""
+    masks = [runtime for runtime, wanted in ((False, unmask), (True, unmask_runtime)) if wanted]
+    return [runtime for runtime in masks if service.masked(name, runtime, user)]
+
+
+def _unmask(name: str, masks: Sequence[bool], user: str | None) -> None:
+    for runtime in masks:
+        _act(name, ["unmask"], ["--runtime"] if runtime else [], user=user)
 
 
 def _reaction(reload: bool, force: bool) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from runner.api import (
     planned_as,
 )
 from runner.api.claims import WHOLE, Claim
+from runner.api.offline import offline_as
 from states.file._diff import diff
 
 
@@ -143,6 +144,7 @@ def _write(files: Files, user: str | None) -> None:
         file.write(path, files.texts[path].encode(), mode="0644", **ids)
 
 
+@offline_as(lambda name, sfun, **_: f"Unit {name} does not run")
 def mod_watch(
     name: Name, sfun: Line, timer: str | None = None, user: Name | None = None
 ) -> Planned:
@@ -234,13 +236,21 @@ def _refuse_to_enable(full: str, made: quadlets.Generated, enable: bool | None) 
         )
 
 
+def _steps_at_rest(
+    files: Files, enable: bool | None, running: bool | None, restart: bool, user: str
+) -> list[str]:
+    """The actions that the unit of a system that does not run needs."""
+    changes_it = enable is not None and systemd.enabled(files.handled, user) is not enable
+    return ["enable" if enable else "disable"] if changes_it else []
+
+
+@offline_as(_steps_at_rest)
 def _steps(
     files: Files, enable: bool | None, running: bool | None, restart: bool, user: str
 ) -> list[str]:
     """The actions that the unit needs."""
-    steps, handled = [], files.handled
-    if enable is not None and systemd.enabled(handled, user) is not enable:
-        steps.append("enable" if enable else "disable")
+    handled = files.handled
+    steps = _steps_at_rest(files, enable, running, restart, user)
     runs = systemd.status(handled, user)
     if running is not None and runs is not running:
         steps.append("start" if running else "stop")

@@ -459,9 +459,11 @@ def _entry(name: str, missing: str, fresh: Row | None = None) -> Iterator[Row]:
 
 
 def set_linger(name: str, linger: bool) -> None:
-    """Plan what loginctl would do."""
-    path = f"/var/lib/systemd/linger/{name}"
+    """Plan what loginctl would do; where it cannot, since no system runs, this does it."""
+    folder = "/var/lib/systemd/linger"
+    path = f"{folder}/{name}"
     if linger:
+        file.makedirs(folder, mode="0755")
         file.write(path, b"", mode="0644")
     else:
         file.remove(path)

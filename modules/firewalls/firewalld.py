@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from modules import cmd
 from modules._machine.processes import needs
 from runner.api import CommandFailed, StateFailed, changer
+from runner.api.offline import of_running
 
 NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module
 NOT_RUNNING = 252
@@ -125,6 +126,7 @@ def _kept(permanent: bool, zone: str | None = None) -> list[str]:
     return ["--permanent", *where] if permanent else where
 
 
+@of_running
 @changer
 def change(options: Sequence[Sequence[str]]) -> bool:
     """Call firewall-cmd with each of some lists of options, then have firewalld take the

@@ -12,6 +12,7 @@ from modules._machine.processes import Completed, needs
 from modules._texts.call_options import options_of
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer
+from runner.api.offline import of_running
 
 NEEDS_PROGRAM = "ipset"  # without it templates find no function of this module
 # reads commands in a network namespace that ends with this shell, and prints what came of them
@@ -97,6 +98,7 @@ def attempt(header: str, entries: Sequence[str]) -> Set:
     return _read(_checked(cmd.probe(["unshare", "--net", "sh", "-c", _TRIAL], stdin=text)).stdout)
 
 
+@of_running
 @changer(touches=[])
 def change(*commands: str) -> None:
     """Carry out commands of ipset; what is so already is no failure. Raises CommandFailed with what

@@ -10,6 +10,7 @@ from modules import cmd, file
 from modules._machine.processes import Completed, needs
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, StateFailed, changer
+from runner.api.offline import of_running
 
 NEEDS_PROGRAM = "ufw"  # without it templates find no function of this module
 SETTINGS = "/etc/ufw/ufw.conf"
@@ -135,6 +136,7 @@ def has_rule(words: list[str]) -> bool:
     return "Skipping" in last and not set(last) - {"Skipping"}
 
 
+@of_running
 @changer(touches=[])
 def change(*words: str) -> str:
     """Have ufw change something: what it says. Raises CommandFailed with why it does not."""

@@ -28,6 +28,7 @@ from typing import Any, Literal, Protocol
 
 from modules import _paths, cmd, file
 from runner.api import Provider, Record, StateFailed, changer, fetcher, here
+from runner.api.offline import offline_as
 
 Texts = Mapping[str, str]  # contents of files by path
 # "" writes alone; "reload": has a member of a bond or bridge, which comes up with that one, read;
@@ -394,6 +395,7 @@ def wait_for(is_so: Any, seconds: float) -> bool:
 
 
 @changer(touches=["files", "network"], planned=True)
+@offline_as(lambda *argv: None)  # the next start does
 def run_tool(*argv: str) -> None:
     """Run a program that changes the network. Raises StateFailed when it fails."""
     done = cmd.execute(argv)

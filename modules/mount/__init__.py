@@ -14,6 +14,7 @@ from modules._texts.lines import encoded, fields, one_line, plain_name, split
 from modules.file._paths.mounts import unescaped as unescaped
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
+from runner.api.offline import of_running
 
 FSTAB = "/etc/fstab"
 SEE = "dmesg(1) may have more information"  # what mount says of each failure
@@ -386,6 +387,7 @@ def _shown(opts: Sequence[str]) -> list[str]:
     return [option for option in opts if option not in ("defaults", "bind", "rbind")]
 
 
+@of_running
 @changer(touches=["mounts", "files"], before=former_state, planned=_plan_mount)
 def mount(
     name: str,
@@ -403,6 +405,7 @@ def mount(
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 
 
+@of_running
 @changer(touches=["mounts", "files"], before=former_state, planned=_plan_remount)
 def remount(name: str, device: str, fstype: str = "", opts: Sequence[str] = ("defaults",)) -> None:
     """Mount again with other options, without the flags that these do not ask for. Raises
@@ -412,6 +415,7 @@ def remount(name: str, device: str, fstype: str = "", opts: Sequence[str] = ("de
     _run(["mount", "-o", options, *(["-t", fstype] if fstype else []), "--", device, name])
 
 
+@of_running
 @changer(
     touches=["mounts", "files"],
     before=lambda name, lazy=False: _former(name, goes=True),
@@ -474,12 +478,14 @@ def _plan_swapoff(name: str) -> None:
     planned_machine().swaps[name] = None
 
 
+@of_running
 @changer(touches=["mounts"], before=former_swap, planned=_plan_swapon)
 def swapon(name: str, priority: int | None = None) -> None:
     """Swap to a device or file."""
     _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
 
 
+@of_running
 @changer(touches=["mounts"], before=former_swap, planned=_plan_swapoff)
 def swapoff(name: str) -> None:
     """Swap to a device or file no more."""

@@ -8,6 +8,7 @@ import os
 from modules import cmd, file, hosts
 from modules._texts.lines import plain_name
 from runner.api import FormerState, StateFailed, changer, for_states
+from runner.api.offline import offline_as
 
 NAME = "/etc/hostname"
 OWN = "127.0.1.1"  # where Debian keeps the name of a machine without an address of its own
@@ -47,7 +48,13 @@ def former_hostname(*_: object) -> FormerState:
     return FormerState("hostname", "running", {"value": os.uname().nodename})
 
 
+def _keep(hostname: str) -> bool:
+    keep_hostname(hostname)
+    return True
+
+
 @changer(before=former_hostname)
+@offline_as(_keep)
 def mod_hostname(hostname: str) -> bool:
     """Give the machine a name, now and for the next start. Raises StateFailed when the system
     refuses it.

@@ -15,6 +15,7 @@ from modules._machine.processes import needs
 from modules._texts.files import text_of
 from modules.ps import _machine, table
 from runner.api import CommandFailed, changer, for_states, planned_as
+from runner.api.offline import of_running
 
 
 def get_pid_list() -> list[int]:
@@ -105,6 +106,7 @@ def _signal(signal: int | str) -> int:
         raise CommandFailed(f"there is no signal {signal!r}") from None
 
 
+@of_running
 @changer(touches=["services"])
 def _send(pid: int, number: int) -> bool:
     return _tried(pid, number)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from modules import cmd
 from modules.service import _planned, systemd, sysv
+from modules.service._offline import AtRest
 from modules.service.unit import Unit
 from runner.api import (
     Feature,
@@ -71,6 +72,7 @@ PROVIDERS: Providers[Manager] = Providers(
     " scripts)",
     "service",
     "init",
+    AtRest,
 )
 
 

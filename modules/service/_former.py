@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
+from modules.service._offline import AtRest
 from runner.api import FormerState, changer
+from runner.api.offline import is_offline
 
 P = ParamSpec("P")
 
@@ -35,8 +37,13 @@ def acts(
     """
 
     def former_state(name: str, *_: object, user: str = "", **__: object) -> FormerState:
-        looks = sys.modules[provider]
+        manager = sys.modules[provider]
+        looks: Any = AtRest(manager) if is_offline() else manager
         return state_of(looks.of_user(user) if user else looks, name, user)
 
-    touched = {"touches": ["services", "files"], "planned_touches": ["files"]}
-    return changer(before=former_state, planned=plan, **touched)
+    return changer(
+        before=former_state,
+        planned=plan,
+        touches=["services", "files"],
+        planned_touches=["files"],
+    )

@@ -2,7 +2,7 @@
 """Units of systemd as the plans of a dry run so far would leave them.
 
 Their files and links are planned files; what runs is in `_planned.py`. systemd is asked for a unit
-of which nothing was planned.
+of which nothing was planned; where none runs, files and links say all.
 """
 
 from __future__ import annotations
@@ -72,6 +72,24 @@ def will_be_enabled(unit: str, user: str = "") -> bool:
     nobody can enable counts as enabled.
     """
     return not installs(text(unit, user)) or any(map(_paths.lexists, _links(unit, user)))
+
+
+def properties(unit: str, user: str = "") -> dict[str, str]:
+    """What systemctl would show of a unit of a system that does not run."""
+    words, mask = text(unit, user), masked_by(unit, user)
+    if mask:
+        return {"LoadState": "masked", "ActiveState": "inactive", "UnitFileState": "masked"}
+    if not definition(unit, user):
+        stem = unit.removesuffix(".service")
+        loaded = not user and unit != stem and _paths.access(f"/etc/init.d/{stem}", os.X_OK)
+        starts = bool(_paths.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{stem}"))
+        state = ("enabled" if starts else "disabled") if loaded else ""
+    else:
+        loaded = True
+        state = "enabled" if will_be_enabled(unit, user) else "disabled"
+        state = state if installs(words) else "static"
+    shown = "loaded" if loaded else "not-found"
+    return {"LoadState": shown, "ActiveState": "inactive", "UnitFileState": state}
 
 
 def starts_with_machine(unit: str) -> bool:

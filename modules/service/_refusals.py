@@ -5,12 +5,14 @@ machine.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 
 from modules import _paths, cmd
 from modules import user as users
 from runner.api import CommandFailed
+from runner.api.offline import is_offline, offline_as
 
 MANAGING = "org.freedesktop.systemd1.manage-units"
 # with one of these a unit's programs are found elsewhere, later, or not needed
@@ -30,17 +32,27 @@ ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser",
 
 def refuse_act(unit: str, action: str, runtime: bool) -> None:
     """Raise CommandFailed for what systemctl would not do with a unit of the system."""
-    if not _paths.isdir("/run/systemd/system"):  # it does not run: systemctl has the words
+    if not is_offline() and not _paths.isdir("/run/systemd/system"):  # systemctl has the words
         asked = cmd.probe(["systemctl", "show", "--property=Version"])
         if asked.retcode:
             raise CommandFailed(f"systemctl: {asked.stderr.strip()}")
-    if os.geteuid() and not _is_authorized():
-        raise CommandFailed(f"Failed to {action} {unit}: Interactive authentication required.")
+    _refuse_unauthorized(unit, action)
     path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit}"
     if action == "mask" and _paths.lexists(path) and not _paths.islink(path):
         raise CommandFailed(f"Failed to mask unit: File {path} already exists.")
     if action in ("start", "restart"):
         _refuse_start(unit)
+
+
+def _refuse_offline(unit: str, action: str) -> None:
+    if os.geteuid():
+        raise CommandFailed(f"Failed to {action} unit: {os.strerror(errno.EACCES)}")
+
+
+@offline_as(_refuse_offline)
+def _refuse_unauthorized(unit: str, action: str) -> None:
+    if os.geteuid() and not _is_authorized():
+        raise CommandFailed(f"Failed to {action} {unit}: Interactive authentication required.")
 
 
 def _is_authorized() -> bool:

@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd, file
-from modules.service import _planned
+from modules.service import _offline, _planned
 from modules.service._former import acts
 from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("openrc", "gentoo_service", "rc-service")
 SCRIPTS = ("/etc/init.d", "/usr/local/etc/init.d")
@@ -22,6 +23,7 @@ DEFAULT = "default"  # the runlevel of what is enabled without naming one
 CRASHED = (32, 64)
 
 
+@offline_as(lambda: _offline.init() == "openrc")
 def suits() -> bool:
     """Return whether OpenRC has started this machine."""
     return _paths.isdir("/run/openrc") and not _paths.isdir("/run/systemd/system")

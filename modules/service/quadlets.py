@@ -12,6 +12,7 @@ from modules.service import _planned_units
 from modules.service._planned import plan_enabled
 from modules.service.user_units import account, systemctl
 from runner.api import Record, StateFailed, changer, fetcher, here
+from runner.api.offline import offline_as
 
 KINDS = tuple(".container .pod .volume .network .kube .image .build".split())
 FOLDER = "/etc/containers/systemd"
@@ -136,6 +137,7 @@ def _plan(texts: Mapping[str, str], user: str = "") -> None:
 
 
 @changer(touches=["services"], before=lambda texts, user="": {}, planned=_plan)
+@offline_as(lambda texts, user="": None)  # they are read when the system starts
 def read_anew(texts: Mapping[str, str], user: str = "") -> None:
     """Have systemd read all units anew. texts: those that the generator makes, by name."""
     cmd.probe(systemctl(user, "daemon-reload"))

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import _paths, cmd
-from modules.service import _planned, _supervised
+from modules.service import _offline, _planned, _supervised
 from modules.service._former import acts
 from modules.service._supervised import Folders, Supervisor, first_process
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("runit",)
 FOLDERS = Folders(
@@ -26,6 +27,7 @@ masked = _supervised.masked
 log = _supervised.log
 
 
+@offline_as(lambda: _offline.init() == "runit")
 def suits() -> bool:
     """Return whether runit runs this machine."""
     return first_process("runit", "runit-init", "runsvdir")
@@ -55,6 +57,7 @@ def _argv(action: str, path: str) -> list[str]:
     return ["sv", "-w", SECONDS, WORDS.get(action, action), path]
 
 
+@offline_as(lambda path: True)
 def _known(path: str) -> bool:
     """Return whether runsv supervises a service; runsvdir looks for new ones by itself."""
     return _paths.exists(f"{path}/supervise/ok") and not (

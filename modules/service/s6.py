@@ -7,9 +7,10 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from modules.service import _planned, _supervised
+from modules.service import _offline, _planned, _supervised
 from modules.service._former import acts
 from modules.service._supervised import Folders, Supervisor, first_process
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("s6",)
 # what s6-linux-init copies to /run/service when the machine starts
@@ -35,6 +36,7 @@ masked = _supervised.masked
 log = _supervised.log
 
 
+@offline_as(lambda: _offline.init() == "s6-svscan")
 def suits() -> bool:
     """Return whether s6 runs this machine."""
     return first_process("s6-svscan")
@@ -66,6 +68,7 @@ def _argv(action: str, path: str) -> list[str]:
     return ["s6-svc", *wait, *timeout, command, path]
 
 
+@offline_as(lambda path: True)
 def _known(path: str) -> bool:
     """Have s6-svscan look for new services; return whether one of them is supervised."""
     if cmd.probe(["s6-svok", path]).retcode == 0:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -11,13 +12,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from modules import _paths, cmd, file
-from modules.service import _planned_units
+from modules.service import _offline, _planned_units
 from modules.service._former import acts
 from modules.service._planned import will_be_enabled, will_run
 from modules.service._refusals import refuse_act
 from modules.service.unit import Unit
 from modules.service.user_units import account, systemctl
 from runner.api import CommandFailed, cached_look, changer, here
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
@@ -37,16 +39,17 @@ RUNNING = ("active", "reloading")
 ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated", "transient")
 
 
+@offline_as(lambda: _offline.init() == "systemd")
 def suits() -> bool:
     """Return whether systemd runs this machine."""
     return _paths.isdir("/run/systemd/system")
 
 
 def unit(name: str) -> str:
-    """The name of the unit: `nginx` is nginx.service. Raises CommandFailed for a pattern, which
-    would be all units that it matches, and for a path.
+    """The name of the unit: `nginx` is nginx.service. Raises CommandFailed for what cannot be one:
+    a pattern, which would be all units that it matches, a path, and what systemctl would escape.
     """
-    if set(name) & set("*?[]/"):
+    if not re.fullmatch(r"[\w:.@\\-]+", name, re.ASCII):
         raise CommandFailed(f"{name!r} is not the name of a unit")
     suffixes = tuple(
         ".service .socket .timer .mount .target .path .slice .scope .automount".split()
@@ -54,6 +57,7 @@ def unit(name: str) -> str:
     return name if name.endswith(suffixes) else f"{name}.service"
 
 
+@offline_as(lambda name, user="": _planned_units.properties(unit(name), user))
 def properties(name: str, user: str = "") -> dict[str, str]:
     """The properties of a unit. One question for all services of the run, asked again when
     units change; of a user's unit, one each time.
@@ -73,6 +77,7 @@ def _declared() -> dict[str, dict[str, str]]:
         return {}  # one of the names is none: let its own state say so
 
 
+@offline_as(lambda units: {name: _planned_units.properties(name) for name in units})
 @cached_look("services", *FOLDERS)
 def _show(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
     return _asked(units)
@@ -222,7 +227,20 @@ def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -
     _planned_units.act(name, action, options, user)
 
 
+def _act_on_files(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
+    """Do with the files of a unit what systemctl does where no systemd runs."""
+    if action not in _offline.KEPT:
+        return
+    if not cmd.which("systemctl"):  # it comes later, or with another image
+        _planned_units.act(name, action, options, user)
+        return
+    done = cmd.probe(systemctl(user, action, *options, "--", unit(name)))
+    if done.retcode:
+        raise CommandFailed(done.stderr.strip())
+
+
 @acts(__name__, _plan)
+@offline_as(_act_on_files)
 def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where
     they changed.
@@ -241,6 +259,7 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
         raise CommandFailed(done.stderr.strip() + log(name, began, user))
 
 
+@offline_as(lambda name, since=0, user="": "")
 def log(name: str, since: float = 0, user: str = "") -> str:
     """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the
     epoch.
@@ -260,6 +279,7 @@ def log(name: str, since: float = 0, user: str = "") -> str:
     planned=lambda user="": None,
     planned_touches=[],
 )
+@offline_as(lambda user="": None)
 def reload_units(user: str = "") -> None:
     """Read all unit files anew."""
     cmd.probe(systemctl(user, "daemon-reload"))

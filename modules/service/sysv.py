@@ -12,10 +12,12 @@ from modules.service import _planned
 from modules.service._former import acts
 from modules.service._names import file_name
 from runner.api import CommandFailed, cached_look
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("sysv", "debian_service", "service", "sysvinit")
 
 
+@offline_as(lambda: _paths.isdir("/etc/init.d"))
 def suits() -> bool:
     """Return whether this machine starts its services with init scripts."""
     return _paths.isdir("/etc/init.d") and not _paths.isdir("/run/systemd/system")

@@ -12,6 +12,7 @@ from modules._planned.overlay import is_planned
 from modules.service import _planned_units
 from modules.service.user_units import account, systemctl
 from runner.api import Record, fetcher, here
+from runner.api.offline import is_offline
 
 FOLDER = "/etc/systemd/system"
 
@@ -51,6 +52,8 @@ def verify(
         runtime = f"{here.scratch()}/runtime"
         os.makedirs(runtime, exist_ok=True)
         scope, env = ["--user"], {"XDG_RUNTIME_DIR": runtime, "HOME": account(user).home}
+    if is_offline() and not cmd.which("systemd-analyze"):
+        return UnitVerdict()  # it comes later, or with another image
     done = cmd.probe(["systemd-analyze", *scope, "verify", "--man=no", *paths], env=env)
     lines = tuple(
         line.replace(folder, target)
@@ -70,7 +73,7 @@ def verify(
 
 def installed_text(unit: str, user: str = "") -> str | None:
     """The text of a unit that is installed; None where there is none. user: of this user."""
-    if _planned_units.concerns(unit, user):
+    if is_offline() or _planned_units.concerns(unit, user):
         path = _planned_units.definition(unit, user)
     else:
         asks = ("show", "--property=FragmentPath", "--value", "--", unit)

@@ -10,6 +10,7 @@ from modules import _accounts, _paths
 from modules import user as users
 from modules._planned.overlay import is_planned
 from runner.api import Record, StateFailed, here
+from runner.api.offline import offline_as
 
 SECONDS = 10.0  # that the manager of a user may take to start, who was just told to linger
 
@@ -55,6 +56,14 @@ def account(name: str) -> UnitOwner:
     return UnitOwner(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
 
 
+def _systemctl_on_files(user: str, *words: str) -> list[str]:
+    """The command line that changes links alone, whatever runs beside the system's root."""
+    if not user:
+        return ["systemctl", "--root=/", *words]
+    return account(user).argv("env", "SYSTEMD_OFFLINE=1", "systemctl", "--user", *words)
+
+
+@offline_as(_systemctl_on_files)
 def systemctl(user: str, *words: str) -> list[str]:
     """The command line of systemctl for the units of a user, or of the machine (user: empty).
     Raises StateFailed where no systemd runs for the user.

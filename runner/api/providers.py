@@ -6,11 +6,13 @@ each can do.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from runner.api import StateFailed, here
+from runner.api.offline import DESCRIBED as DESCRIBED
+from runner.api.offline import is_offline
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
@@ -60,7 +62,6 @@ class ProviderModule(Record):
 
 P = TypeVar("P")
 ADDED = ("features", "has")
-DESCRIBED = "__described__"  # the option with the names of grains that describe another machine
 
 
 class Providers(Generic[P]):
@@ -84,6 +85,7 @@ class Providers(Generic[P]):
         missing: str = "",
         module: str = "",
         follows: str = "",
+        offline: Callable[[Any], Any] | None = None,
     ) -> None:
         """kind: the name of the kind, for messages.
         protocol: the functions that each provider has to define, except those of features.
@@ -93,6 +95,7 @@ class Providers(Generic[P]):
         module: the name below `providers` in the configuration; empty: it names none.
         follows: the grain that says which one another machine has, by a value among the NAMES or
         FAMILIES of a candidate; empty: none does.
+        offline: makes of a provider the one for a system that does not run; None: it is the same.
         """
         self.kind = kind
         self.protocol = protocol
@@ -101,9 +104,10 @@ class Providers(Generic[P]):
         self._missing = missing or f"this machine has no {kind}"
         self._module = module
         self._follows = follows
+        self._offline = offline
         optional = {method for feature in self.feature_table.values() for method in feature.methods}
         self._needed = sorted(_public_names(protocol) - optional - set(ADDED))
-        self._chosen: dict[int, P] = {}
+        self._chosen: dict[tuple[int, bool], P] = {}
 
     def __call__(self, named: str | None = None) -> P:
         """The provider that the current state names with `provider:`, else the one that suits.
@@ -210,15 +214,17 @@ class Providers(Generic[P]):
         )
 
     def _completed(self, provider: Any) -> P:
-        if id(provider) not in self._chosen:
+        key = id(provider), self._offline is not None and is_offline()
+        if key not in self._chosen:
             lacking = [name for name in self._needed if not hasattr(provider, name)]
             if lacking:
                 message = (
                     f"the provider {provider.NAMES[0]} of {self.kind} lacks {', '.join(lacking)}"
                 )
                 raise RunnerError(message, code="provider")
-            self._chosen[id(provider)] = cast(P, _Chosen(provider, self._features_of(provider)))
-        return self._chosen[id(provider)]
+            here_now = self._offline(provider) if self._offline and key[1] else provider
+            self._chosen[key] = cast(P, _Chosen(here_now, self._features_of(provider)))
+        return self._chosen[key]
 
     def _features_of(self, provider: Any) -> list[str]:
         declared = getattr(provider, "FEATURES", ())

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
+from runner.api import offline, running
 from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.engine.step_hooks import automatic_links, called_functions
@@ -130,7 +132,7 @@ def _compiled(
         ),
         session.registry.reacts,
     )
-    relations = selection.related(relations, session.registry.reacts)
+    relations = selection.related(relations, partial(_owes, session))
     said += unmet
     nodes: tuple[int, ...] = ()
     try:
@@ -230,6 +232,16 @@ def expected(session: Session) -> Callable[[Chunk, str], str]:
 def make_binder(session: Session) -> Binder:
     used = missing_references.used_by_template(session.tree)
     return Binder(session.registry, session.run.secrets, session.options, used)
+
+
+def _owes(session: Session, module: str) -> bool:
+    """Return whether a state that is left out has to react later: what does not run reads what is
+    there when it starts.
+    """
+    if not session.registry.reacts(module):
+        return False
+    with running(session.current()):
+        return not (offline.is_offline() and session.registry.rests(module))
 
 
 def _sequence(

@@ -23,6 +23,7 @@ from runner.api import (
     line_problem,
     requires_feature,
 )
+from runner.api.offline import offline_as
 from states.file._diff import unified
 from states.network._interface import Wanted, build, is_known
 
@@ -178,6 +179,7 @@ def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) 
         raise StateFailed(failure.message, missing=facts or failure.missing) from None
 
 
+@offline_as(lambda interface, was_up, differs: "")  # the next start does
 def _action(interface: Interface, was_up: bool, differs: bool) -> Action:
     """Return what is done about a running interface: a member of a bond comes up with that."""
     if interface.kind == "slave":

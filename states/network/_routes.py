@@ -9,6 +9,7 @@ from typing import Any
 from modules import file, ip
 from modules.ip.configuration import Route
 from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api.offline import is_offline
 from states.file._diff import unified
 
 KEYS = ("name", "ipaddr", "netmask", "gateway", "metric")
@@ -54,7 +55,7 @@ def routes(
     yield Plan(
         {"network_routes": shown}, f"{comment}." if word == "added" else f"{comment}:\n{difference}"
     )
-    acts = tool.is_up(name) and not noifupdown and not require_reboot
+    acts = not is_offline() and tool.is_up(name) and not noifupdown and not require_reboot
     tool.configure(name, old, new, "routes" if acts else "")
     return f"Interface {name} routes {word}."
 

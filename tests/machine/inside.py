@@ -92,7 +92,7 @@ def attempt(scenario: Scenario, others: Sequence[Scenario] = ()) -> dict[str, An
     )
 
     def here(dry: bool) -> HarnessHere:
-        return HarnessHere(dry=dry, providers=providers(scenario))
+        return HarnessHere(dry=dry, providers=providers(scenario), offline=scenario.offline)
 
     told: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
     if others:

@@ -35,6 +35,7 @@ class Machine:
         (folder / "pillar").mkdir()
         self.config: dict[str, Any] = {
             "file_roots": {"base": ["states"]},
+            "offline": False,  # whether this computer was started by an init, or not
             "pillar_roots": {"base": ["pillar"]},
             "id": "m1",
         }

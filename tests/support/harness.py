@@ -72,6 +72,7 @@ class HarnessHere:
                 "test": dry,
                 "config_dir": str(root or base),
                 "providers": values.get("providers", {}),
+                "offline": values.get("offline", False),
             },
         )
         self.own_grains: Mapping[str, Any] = values.get(

@@ -63,6 +63,21 @@ def every(names: str, why: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), why)
 
 
+KEPT = "what it changes is kept, so that it does there what it does anywhere"
+RUNS = "what it asks has to run: there it says that it does not"
+REFUSED = "it is refused there, as its rules are the running kernel's"
+ASKS_NONE = "what runs is nothing to it"
+OFFLINE = {
+    **every("acl.* acme.* alias.* alternatives.* apache_* archive.* augeas.* cargo.*", KEPT),
+    **every("chrony.* composer.* cron.* debconf.* file.* flatpak.* gem.* git.*", KEPT),
+    **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
+    **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
+    **every("user.absent x509.* xml.* environ.*", KEPT),
+    **every("blockdev.* btrfs.* lvm.* raid.*", KEPT),
+    **every("cmd.* event.* http.* module.* stateconf.* test.*", ASKS_NONE),
+    **every("docker_* mysql_* postgres_* rabbitmq_* redis.* supervisord.*", RUNS),
+    **every("firewalld.* ipset.* iptables.* nftables.* selinux.* ufw.*", REFUSED),
+}
 NOTHING_HERE = {
     **every("*.wait *.wait_call *.wait_script *.watch *.nop file.exists file.missing", ONLY_LOOKS),
     **every("file.accumulated file.not_cached file.shortcut grains.exists saltutil.*", ONLY_LOOKS),
@@ -145,6 +160,12 @@ LAWS = {
         "test_faults.py, bench/faults/laws.py",
         changes_here,
         {**NOTHING_HERE, **WRITTEN_BY_PROGRAMS},
+    ),
+    "offline": Law(
+        "of a system that does not run it changes what is kept, and nothing else",
+        "machine/test_machine.py: laws/offline.py; machine/test_offline.py",
+        lambda scenario: scenario.offline,
+        OFFLINE,
     ),
     "alike": Law(
         "with values that nobody means, and for a user without rights, a dry run fails where the"

@@ -32,7 +32,8 @@ class Scenario:
     (debian_layer.LAYERS). converges: False for functions in
     their module's NON_IDEMPOTENT. stays: what the scenario itself needs of the folder, such as the
     files of its server; all else may be only planned. after: states that make what this one needs:
-    on a machine a look behind their plans says what one behind their changes says.
+    on a machine a look behind their plans says what one behind their changes says. offline: the
+    machine, which no init has started, is taken for what it is (`offline: true`).
     """
 
     function: str
@@ -47,6 +48,7 @@ class Scenario:
     converges: bool = True
     stays: Sequence[str] = ()
     after: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    offline: bool = False
 
     def arguments(self, tmp: Path) -> dict[str, Any]:
         """The arguments with `{tmp}` filled in."""
@@ -60,13 +62,15 @@ def on_machine(
     before: str = "",
     layer: str = "base",
     again: str = "",
+    offline: bool = False,
     **common: Any,
 ) -> Callable[..., Scenario]:
     """Return what makes scenarios on the machine: `on("present", "touch /x", name="/x")`.
 
     prefix: of the functions' names (`mysql_`), or of those without a module (`ipset.`). usual: what
     prepares the machine where a scenario does not say it; before: what does in any case. again: the
-    argument with which a function does it in each run. common: arguments that all have.
+    argument with which a function does it in each run. offline: as of Scenario. common: arguments
+    that all have.
     """
 
     def on(
@@ -86,6 +90,7 @@ def on_machine(
             layer=layer,
             prepare=before + prepare,
             converges=not args.get(again),
+            offline=offline,
         )
 
     return on

@@ -30,6 +30,7 @@ WITHOUT: Mapping[str, str] = {
     "service.*": "the file is an empty mark",
     "ssh_key.*": "ssh-keygen makes them",
     "sudo.*": "visudo reads it first",
+    "user.*": "the mark of who lingers is an empty file",
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from modules import cmd, file
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer, for_states
+from runner.api.offline import of_running
 
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
@@ -183,6 +184,7 @@ def listed(family: str, table: str, chain: str | None = None) -> list[str] | Non
     return done.stdout.splitlines() if done.retcode == 0 else None
 
 
+@of_running
 @changer(touches=[])
 def change(family: str, table: str, *words: str) -> None:
     """Change a table. Raises CommandFailed with what iptables says."""

@@ -14,6 +14,7 @@ from modules import cmd, file
 from modules._machine.processes import needs
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states
+from runner.api.offline import of_running
 
 # Salt's names; nft's own are taken as they are
 FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
@@ -432,6 +433,7 @@ def _nft(*words: str) -> str:
 # ---------------------------------------------------------------- changes
 
 
+@of_running
 @changer(touches=[])
 def change(*statements: str) -> None:
     """Carry out statements of nft, all or none. Raises CommandFailed with what nft says."""

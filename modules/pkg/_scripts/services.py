@@ -13,6 +13,7 @@ from modules.pkg._scripts.known import Told, known, options, read, refuse
 from modules.pkg._scripts.run import Outcome
 from modules.service import _planned_units as units
 from modules.service._planned import plan_enabled, plan_running
+from runner.api.offline import is_offline
 
 POLICY = "/usr/sbin/policy-rc.d"
 ENABLED_ONCE = "/var/lib/systemd/deb-systemd-helper-enabled"
@@ -52,6 +53,8 @@ def _helper(words: list[str], text: str | None) -> Told:
 @known("deb-systemd-invoke")
 def _invoke(words: list[str], text: str | None) -> Told:
     _, _, (action, *names) = options(words, ("--quiet", "--no-dbus", "--system", "--user"))
+    if is_offline():
+        return 0
     if _paths.exists(POLICY):
         raise Unread("policy-rc.d")
     if "--user" in words or action in ("daemon-reload", "daemon-reexec"):
@@ -68,6 +71,8 @@ def _invoke_rc(words: list[str], text: str | None) -> Told:
     flags = ("--skip-systemd-native", "--quiet", "--disclose-deny", "--force", "--try-anyway")
     given, _, rest = options(words, flags)
     name, action = rest[:2] if len(rest) > 1 else refuse("invoke-rc.d")
+    if is_offline():
+        return 0
     if _paths.exists(POLICY):
         raise Unread("policy-rc.d")
     is_native = bool(units.definition(unit_name(name))) and _paths.isdir("/run/systemd/system")

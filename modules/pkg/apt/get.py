@@ -9,6 +9,7 @@ import re
 
 from modules import _paths, cmd
 from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
+from modules.pkg.apt.policy import starting_nothing
 from runner.api import CommandFailed, here
 
 QUIET = {
@@ -77,9 +78,9 @@ def _passed(words: tuple[str, ...] = ()) -> list[str]:
 
 
 def _unlocked(*argv: str) -> cmd.Completed:
-    return run_unlocked(
-        argv, _lock_problem, QUIET, _patience, "DPkg::Lock::Timeout in apt's configuration"
-    )
+    setting = "DPkg::Lock::Timeout in apt's configuration"
+    with starting_nothing(argv) as words:
+        return run_unlocked(words, _lock_problem, QUIET, _patience, setting)
 
 
 def _lock_problem(done: cmd.Completed) -> str:

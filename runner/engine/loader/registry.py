@@ -238,6 +238,13 @@ class Registry:
         own = self._libraries["states"].get(module)
         return own is not None and declares(own, "mod_watch")
 
+    def rests(self, module: str) -> bool:
+        """Return whether the mod_watch of a state module is nothing to a system that does not
+        run.
+        """
+        watch = self._reaction(module)
+        return watch is not None and "offline" in watch.function.__dict__
+
     def state_modules(self) -> list[str]:
         """The names of all state modules."""
         return sorted({*self._libraries["states"], *self._tree("states").names()})

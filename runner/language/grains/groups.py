@@ -73,6 +73,7 @@ GROUPS: tuple[GrainGroup, ...] = (
     _group("fqdns", "network.names_of_addresses"),
     _group("machine_id", "system.machine_id"),
     _group("server_id", "system.server_id"),
+    _group("booted", "system.booted"),
     _group("init", "system.init"),
     _group("systemd", "system.systemd"),
     _group("transactional", "system.transactional"),

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from runner.api.inits import BY_PROGRAM, init_of_files
 from runner.language.grains.files import output_of, text_of
-from runner.model.paths import is_away
 
 Grains = Mapping[str, Any]
 Facts = dict[str, Any]
@@ -250,13 +250,43 @@ INITS = tuple(
 )
 
 
+# programs that, as process 1, start the services of a machine
+BOOTING = tuple(
+    "systemd init openrc-init runit runit-init runsvdir s6-svscan my_init upstart shepherd".split()
+)
+
+
+def booted(grains: Grains) -> Facts:
+    """Return whether an init has started this system: none has in a chroot, nor where a container
+    is built.
+    """
+    try:
+        in_chroot = not os.path.samestat(os.stat("/proc/1/root"), os.stat("/"))
+    except FileNotFoundError:
+        in_chroot = True  # no /proc, or another system's
+    except OSError:  # only root may look
+        in_chroot = False
+    if in_chroot:
+        return {"booted": False}
+    runs = os.path.isdir("/run/systemd/system") or os.path.exists("/run/openrc")
+    return {"booted": runs or _first_program() in BOOTING}
+
+
+def _first_program() -> str:
+    return os.path.basename(text_of("/proc/1/cmdline").partition("\0")[0].partition(" ")[0])
+
+
 def init(grains: Grains) -> Facts:
-    """The program that runs as process 1; in an image, the one that will."""
-    if is_away():
-        return {"init": _installed_init()}
+    """The program that runs as process 1; of a system that does not run, the one that its files
+    speak of.
+    """
+    if not booted(grains)["booted"]:
+        by_files = init_of_files(os.path.exists, os.path.realpath)
+        first = _first_program()
+        return {"init": first if by_files == "unknown" and first in INITS else by_files}
     if os.path.isdir("/run/systemd/system"):
         return {"init": "systemd"}
-    first = os.path.basename(text_of("/proc/1/cmdline").partition("\0")[0].partition(" ")[0])
+    first = _first_program()
     if first == "init":
         first = (
             "openrc"
@@ -266,22 +296,7 @@ def init(grains: Grains) -> Facts:
             else first
         )
         return {"init": first if first != "init" else "unknown"}
-    return {"init": _BY_PROGRAM.get(first, first if first in INITS else "unknown")}
-
-
-_BY_PROGRAM = {"systemd": "systemd", "runit-init": "runit", "openrc-init": "openrc"}
-
-
-def _installed_init() -> str:
-    """The init that the files of a machine have."""
-    program = os.path.basename(os.path.realpath("/sbin/init"))
-    if program in _BY_PROGRAM:
-        return _BY_PROGRAM[program]
-    if os.path.exists("/sbin/openrc"):
-        return "openrc"
-    if os.path.exists("/sbin/init"):
-        return "sysvinit" if os.path.exists("/etc/inittab") else "unknown"
-    return "systemd" if os.path.exists("/lib/systemd/systemd") else "unknown"
+    return {"init": BY_PROGRAM.get(first, first if first in INITS else "unknown")}
 
 
 def systemd(grains: Grains) -> Facts:

@@ -13,7 +13,7 @@ from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
 from runner.sources.config.unused_keys import INSTEAD
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Literal
 
     from runner.sources.config.key_descriptions import (
         COMPILING,
@@ -528,6 +528,15 @@ class PartSettings:
             type="a mapping",
         ),
     ] = {}
+    offline: Annotated[
+        Literal["auto"] | bool,
+        Key(
+            RUNNING,
+            "Whether the system does not run (docs/images.md): what is kept is changed there, and"
+            " nothing is started, loaded or mounted. `auto` goes by the grain `booted`.",
+            "offline: true",
+        ),
+    ] = "auto"
     hash_type: Annotated[
         Any,
         Key(MODULES, "The digest that `cp.hash_file` takes.", "hash_type: sha512", type="a text"),

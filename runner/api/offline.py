@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Systems that do not run: a chroot, the build of a container, the root of another machine.
+
+What is kept is changed there as ever; nothing runs there, and the kernel is somebody else's. What a
+function does instead is declared beside it (`offline_as`), and a changer of what runs
+(`of_running`) refuses there, whoever calls it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+from runner.api import StateFailed, here
+from runner.model.families import known_as
+
+P = ParamSpec("P")
+R = TypeVar("R")
+DESCRIBED = "__described__"  # the option with the names of grains that describe another machine
+
+
+def is_offline() -> bool:
+    """Return whether the system that is changed does not run: the setting `offline`, else the grain
+    `booted`.
+    """
+    try:
+        setting = here.opts.get("offline", "auto")
+        described = here.opts.get(DESCRIBED)
+    except LookupError:  # outside of a run
+        return False
+    if setting != "auto":
+        return bool(setting)
+    if described and "booted" not in described:  # by the grains of another machine
+        return False
+    return not here.grains.get("booted", True)
+
+
+def offline_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare what is called instead of a function, state function or look, on a system that does
+    not run. stand_in: called with the same arguments.
+
+    >>> @offline_as(lambda name: False)  # nothing runs there
+    ... def status(name: str) -> bool: ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return cast(R, stand_in(*args, **kwargs)) if is_offline() else inner(*args, **kwargs)
+
+        call.__dict__["offline"] = stand_in
+        return call
+
+    return wrap
+
+
+def of_running(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare a changer of what runs (the kernel, processes): on a system that does not run it
+    refuses, whoever calls it, since that is somebody else's.
+    """
+
+    def refuse(*_: object, **__: object) -> object:
+        name = f"{known_as(function.__module__)}.{function.__name__}"
+        raise StateFailed(
+            f"{name} alters what runs, and this system does not run (grain `booted`, setting"
+            " `offline`)"
+        )
+
+    return offline_as(refuse)(function)
+
+
+def offline_with(**values: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare which values arguments have on a system that does not run, whatever is given.
+
+    >>> @offline_with(mount_=False)
+    ... def fstab_present(name: str, fs_file: str, mount_: bool = True) -> Planned: ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        return offline_as(lambda *args, **kwargs: inner(*args, **{**kwargs, **values}))(inner)
+
+    return wrap

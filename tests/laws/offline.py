@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What states do to a system that does not run: a root without an init, whose kernel is that of
+somebody else. What is kept is changed; nothing is started, loaded or mounted.
+"""
+
+from laws import on_machine
+
+# a unit and an init script, neither of which anything starts
+UNITS = """cd /usr/lib/systemd/system || exit
+printf '[Service]\\nExecStart=/bin/sleep 9\\n' | tee still.service >tick.service
+printf '[Install]\\nWantedBy=multi-user.target\\n' >>tick.service
+printf '%s\\n' '#!/bin/sh' '### BEGIN INIT INFO' '# Provides: old' '# Default-Start: 2 3 4 5' \\
+    '### END INIT INFO' 'echo started >>/run/tick' >/etc/init.d/old
+chmod 755 /etc/init.d/old
+"""
+ENABLED = "systemctl --root=/ enable tick; "
+MASKED = "systemctl --root=/ mask tick; "
+OPENRC = """mkdir -p /etc/runlevels/default; rm -f /sbin/init; rm -f /run/systemd -r
+printf '#!/sbin/openrc-run\\nstart() { touch /run/tick; }\\n' >/etc/init.d/tick
+chmod 755 /etc/init.d/tick
+"""
+LOADED = "echo floppy >/etc/modules-load.d/salt_managed.conf; "
+LINE = "printf '/dev/vdx\\t\\t/data\\text4\\tdefaults\\t0 0\\n' >>/etc/fstab; "
+DATA = {"name": "/data", "device": "/dev/vdx", "fstype": "ext4"}
+# ifupdown is there, and would bring up at once
+IFUPDOWN = """printf '#!/bin/sh\\ntouch /run/tick; exit 1\\n' >/usr/sbin/ifup
+cp /usr/sbin/ifup /usr/sbin/ifdown; chmod 755 /usr/sbin/ifup /usr/sbin/ifdown
+mkdir -p /etc/network; printf 'auto lo\\niface lo inet loopback\\n' >/etc/network/interfaces
+"""
+ROUTE = {"ipaddr": "10.2.0.0", "netmask": "255.255.255.0", "gateway": "10.1.0.3"}
+DEMO = """printf '#!/bin/sh\\ntest "$1" = -N && echo demo || touch /run/tick\\n' \\
+    >/usr/sbin/apparmor_parser; chmod 755 /usr/sbin/apparmor_parser
+mkdir -p /etc/apparmor.d/disable; cd /etc/apparmor.d || exit; echo 'profile demo {}' >demo
+"""
+ADDED = "rc-update add tick default; "
+
+on = on_machine(before=UNITS, offline=True)
+openrc = on_machine(before=OPENRC, layer="openrc", offline=True)
+
+SCENARIOS = [
+    on("service.running", name="tick", enable=True),
+    on("service.running", MASKED, name="tick", enable=True, unmask=True),
+    on("service.running", name="tick", plans=False),
+    on("service.running", ENABLED, name="tick", enable=True, plans=False),
+    on("service.running", ENABLED, name="tick", enable=False),
+    on("service.running", name="old", enable=True),
+    on("service.running", name="nosuchservice", fails="is not available"),
+    on("service.running", MASKED, name="tick", plans=False),
+    on("service.dead", ENABLED, name="tick", enable=False),
+    on("service.dead", ENABLED, name="tick", plans=False),
+    on("service.dead", name="nosuchservice", plans=False),
+    on("service.enabled", name="tick"),
+    on("service.enabled", ENABLED, name="tick", plans=False),
+    on("service.enabled", name="still", plans=False),
+    on("service.enabled", name="old"),
+    on("service.disabled", ENABLED, name="tick"),
+    on("service.masked", name="tick"),
+    on("service.masked", MASKED, name="tick", plans=False),
+    on("service.unmasked", MASKED, name="tick"),
+    on("service.enabled", "useradd -m zoe", name="mine", user="zoe", fails="is not available"),
+    on(
+        "systemd.unit",
+        name="tock",
+        contents="[Service]\nExecStart=/bin/true\n",
+        drop_ins={"nice": "[Service]\nNice=5\n"},
+        timer="[Timer]\nOnCalendar=daily\n[Install]\nWantedBy=timers.target\n",
+        enable=True,
+        running=True,
+        restart=False,
+    ),
+    on("systemd.unit", ENABLED, name="tick", enable=False, running=False),
+    on("systemd.unit", name="tick", running=True, plans=False),
+    on("user.present", name="zoe", linger=True),
+    on(
+        "user.present",
+        "useradd zoe; mkdir -p /var/lib/systemd/linger; touch $_/zoe",
+        name="zoe",
+        linger=False,
+    ),
+    on("sysctl.present", name="vm.swappiness", value=7),
+    on("sysctl.present", name="no.such.key", value="a b", config="/etc/sysctl.d/x.conf"),
+    on(
+        "sysctl.present",
+        "echo 'vm.swappiness = 7' >/etc/sysctl.d/99-salt.conf",
+        name="vm.swappiness",
+        value=7,
+        plans=False,
+    ),
+    on("sysctl.present", name="vm.swappiness", value=7, persist=False, plans=False),
+    on("kmod.present", name="br_netfilter", persist=True),
+    on("kmod.present", name="x", mods=["br_netfilter", "loop"], persist=True),
+    on("kmod.present", name="br_netfilter", plans=False),
+    on("kmod.absent", LOADED, name="floppy", persist=True),
+    on("kmod.absent", name="floppy", persist=True, plans=False),
+    on("mount.mounted", **DATA, mkmnt=True, opts="noatime"),
+    on("mount.mounted", **DATA),
+    on("mount.mounted", f"{LINE}mkdir /data", **DATA, mkmnt=True, plans=False),
+    on("mount.mounted", LINE, **DATA, mkmnt=True),
+    on("mount.mounted", **DATA, persist=False, plans=False),
+    on("mount.unmounted", LINE, name="/data", persist=True),
+    on("mount.unmounted", LINE, name="/data", plans=False),
+    on("mount.unmounted", name="/proc", plans=False),
+    on("mount.swap", name="/swapfile"),
+    on("mount.swap", name="/swapfile", persist=False, plans=False),
+    on("mount.fstab_present", name="/dev/vdx", fs_file="/data", fs_vfstype="ext4"),
+    on("network.system", name="net", hostname="image.example", apply_hostname=True),
+    on("mount.fstab_absent", LINE, name="/dev/vdx", fs_file="/data"),
+    on("network.managed", IFUPDOWN, name="eth7", type="eth", proto="static", ipaddr="10.1.0.7/24"),
+    on("network.managed", IFUPDOWN, name="lo", type="eth", enabled=False, proto="none"),
+    on("network.routes", IFUPDOWN, name="eth7", routes=[{**ROUTE, "name": "far"}]),
+    on("apparmor.enforced", f"{DEMO}ln -s $PWD/demo disable", name="demo"),
+    on("apparmor.enforced", DEMO, name="demo", plans=False),
+    on("apparmor.complain", DEMO, name="demo"),
+    on("apparmor.disabled", DEMO, name="demo"),
+    on("timezone.system", name="Asia/Tokyo", utc=False),
+    on("process.absent", name="python", plans=False),
+    openrc("service.running", name="tick", enable=True),
+    openrc("service.running", ADDED, name="tick", enable=True, plans=False),
+    openrc("service.dead", ADDED, name="tick", enable=False),
+    openrc("service.enabled", name="tick"),
+    openrc("service.disabled", ADDED, name="tick"),
+]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A system that does not run: a chroot on a machine that does, whose kernel, services and /run it
+sees. What is kept there is changed; the machine beside it is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from debian import RUNNER, Debian
+
+UNIT = "[Service]\nExecStart=/bin/sleep 99\n[Install]\nWantedBy=multi-user.target\n"
+TREE = """
+/etc/tick.conf:
+  file.managed:
+    - contents: x
+/usr/lib/systemd/system/tick.service:
+  file.managed:
+    - contents: |
+        [Service]
+        ExecStart=/bin/sleep 99
+        [Install]
+        WantedBy=multi-user.target
+tick:
+  service.running:
+    - enable: True
+    - watch:
+      - file: /etc/tick.conf
+cron:
+  service.dead:
+    - enable: False
+net.ipv4.conf.lo.forwarding:
+  sysctl.present:
+    - value: 1
+br_netfilter:
+  kmod.present:
+    - persist: True
+/data:
+  mount.mounted:
+    - device: tmpfs
+    - fstype: tmpfs
+    - mkmnt: True
+name:
+  network.system:
+    - hostname: image.example
+    - apply_hostname: True
+"""
+IMAGE = """mkdir -p /image /tmp/upper /tmp/work
+mount -t overlay image -o lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work /image
+awk '$2 != "/" && $2 !~ "^/image" { print $2 }' /proc/mounts | while read -r folder; do
+    mount --bind "$folder" "/image$folder"
+done
+"""
+PARAMETER = "net.ipv4.conf.lo.forwarding"
+POLICY = "/usr/sbin/policy-rc.d"
+
+
+@pytest.fixture
+def image(fresh: Debian) -> Debian:
+    """A machine with another one's root, made of the same files, below /image."""
+    fresh.run(IMAGE)
+    return fresh
+
+
+def inside(machine: Debian, *words: str) -> dict[str, Any]:
+    """What runner says in the chroot, by ID."""
+    done = machine.run("chroot", "/image", RUNNER, *words, "--out", "json")
+    return {each["__id__"]: each for each in json.loads(done.stdout)["local"].values()}
+
+
+def write_tree(machine: Debian, text: str) -> None:
+    machine.write("/image/srv/runner/states/image.sls", text)
+
+
+def test_what_is_kept_is_changed_and_nothing_else(image: Debian) -> None:
+    kernel = f"sysctl -n {PARAMETER}; uname -n; cat /proc/mounts"
+    services = "systemctl list-units --state=active --plain --no-legend --type=service"
+    kept = "find /etc /usr/lib/systemd -newer /etc/tick.list | sort"
+    image.write("/etc/tick.list", "")
+    before = image.read(kernel), image.read(services), image.read(kept)
+    write_tree(image, TREE)
+    foreseen, done, again = (inside(image, "sls", "image", *more) for more in (["--test"], [], []))
+    assert (image.read(kernel), image.read(services), image.read(kept)) == before
+    assert all(each["result"] for each in done.values()), done
+    assert {key: each["changes"] for key, each in foreseen.items()} == {
+        key: each["changes"] for key, each in done.items()
+    }
+    assert not [each for each in again.values() if each["changes"]]
+    told = {"tick": "Service tick starts at boot", "cron": "Service cron does not start at boot"}
+    assert {key: foreseen[key]["comment"] for key in told} == told
+    assert {key: done[key]["comment"] for key in told} == told
+    assert f"{PARAMETER} = 1" in image.read("cat /image/etc/sysctl.d/99-salt.conf")
+    assert image.read("cat /image/etc/modules-load.d/salt_managed.conf") == "br_netfilter"
+    assert "/data" in image.read("cat /image/etc/fstab")
+    assert image.read("cat /image/etc/hostname") == "image.example"
+    assert image.read("systemctl --root=/image is-enabled tick") == "enabled"
+
+
+def test_nobody_owes_a_reaction(image: Debian) -> None:
+    write_tree(image, TREE)
+    inside(image, "sls", "image")
+    image.run("echo y >/image/etc/tick.conf")
+    changed = inside(image, "sls", "image")
+    assert changed["/etc/tick.conf"]["changes"] and not changed["tick"]["changes"]
+    image.run("echo y >/image/etc/tick.conf")
+    inside(image, "sls", "image", "--only", "/etc/tick.conf")
+    told = image.read("chroot", "/image", RUNNER, "show", "pending", "--out", "json")
+    assert not json.loads(told)["local"], told
+
+
+DAEMON = """mkdir -p /drop/DEBIAN /drop/etc/init.d; cd /drop || exit
+printf '%s\\n' 'Package: drop' 'Version: 1' 'Architecture: all' 'Maintainer: x' \\
+    'Description: x' >DEBIAN/control
+printf '%s\\n' '#!/bin/sh' 'test -e /usr/sbin/policy-rc.d && touch /run/asked' \\
+    'until test -e /run/go; do :; done; invoke-rc.d drop start || true' >DEBIAN/postinst
+printf '#!/bin/sh\\ntouch /run/started\\n' >etc/init.d/drop
+chmod 755 DEBIAN/postinst etc/init.d/drop; dpkg-deb -b /drop /image/drop.deb
+"""
+INSTALL = ("single", "pkg.installed", "name=drop", "sources=[{drop: /drop.deb}]")
+
+
+@pytest.mark.parametrize("owned", [False, True], ids=["none", "of-the-owner"])
+def test_packages_start_nothing(image: Debian, owned: bool) -> None:
+    image.run(f"{DAEMON}touch /run/go")
+    if owned:
+        image.write(f"/image{POLICY}", "#!/bin/sh\nexit 101\n", 0o755)
+    assert [each["result"] for each in inside(image, *INSTALL).values()] == [True]
+    assert image.read("chroot /image dpkg-query -W -f '${db:Status-Abbrev}' drop").strip() == "ii"
+    image.run("test -e /run/asked -a ! -e /run/started")
+    assert image.run(f"test -e /image{POLICY}", code=None).returncode == int(not owned)
+
+
+def test_a_killed_run_leaves_no_policy(image: Debian) -> None:
+    image.run(DAEMON)
+    pid = image.start("chroot", "/image", RUNNER, *INSTALL)
+    image.until("test -e /run/asked")
+    image.run(f"kill -9 {pid}; touch /run/go")
+    image.until(f"! test -e /image{POLICY}")
+    image.run("test ! -e /run/started")
+
+
+def test_the_setting_decides(image: Debian) -> None:
+    image.write("/etc/systemd/system/tick.service", UNIT)
+    image.write("/etc/runner/runner.yaml", "offline: true\n")
+    said = image.results("single", "service.running", "name=tick", "enable=true")
+    assert [each["comment"] for each in said.values()] == ["Service tick starts at boot"]
+    image.write("/etc/runner/runner.yaml", "offline: false\n")
+    image.runner("single", "service.running", "name=tick")
+    assert image.read("systemctl is-active tick") == "active"
