@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 from modules import file, mount, swap
 from runner.api import AbsolutePath, Check, Name, Planned
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, comes_after
+from runner.api.offline import is_offline, offline_as
 from states._rights import only_root
 
 dry_run_check = only_root("swapon")
@@ -24,6 +25,17 @@ def _size_problem(size: str) -> str | None:
 
 
 Size = Annotated[Name, Check(_size_problem, "such as 512M or 2G")]
+
+
+@offline_as(lambda name: None)  # what is swapped to there is another system's
+def _known(name: str) -> Mapping[str, str] | None:
+    """What the kernel says of a file that is swapped to."""
+    return mount.swaps().get(file.real_path(name))
+
+
+@offline_as(lambda name, priority: None)  # the next start does
+def _use(name: str, priority: int | None) -> None:
+    mount.swapon(name, priority)
 
 
 @file.validated
@@ -56,7 +68,7 @@ def file_(
     there = swap.size_of(name)
     if there != bytes_:
         swap.refuse_make(name, bytes_)
-    known = mount.swaps().get(file.real_path(name))
+    known = _known(name)
     options = ("defaults",) if priority is None else (f"pri={priority}",)
     entry = mount.FstabEntry(name, "none", "swap", options)
     lines = mount.matching(entry, config, ("device", "fstype"))
@@ -80,13 +92,13 @@ def file_(
         elif "mode" in differing:
             file.set_mode(name, "0600")
         if {"size", "active", "priority"} & {*differing}:
-            mount.swapon(name, priority)
+            _use(name, priority)
 
     everything = ["size", "active", *(["fstab"] if persist and not now["fstab"] else [])]
     properties = [
         Property("size", f"{bytes_ // UNITS['M']}M"),
         Property("mode", "0600"),
-        Property("active", True),
+        Property("active", None if is_offline() else True),
         Property("priority", priority if known else None),
         Property("fstab", True if persist else None),
     ]
@@ -112,7 +124,7 @@ def absent(name: AbsolutePath, config: AbsolutePath = mount.FSTAB) -> Planned:
     Salt has nothing like it.
     """
     there = swap.size_of(name)
-    known = mount.swaps().get(file.real_path(name))
+    known = _known(name)
     lines = mount.matching(mount.FstabEntry(name, "", "swap"), config, ("device", "fstype"))
 
     def destroy() -> None:

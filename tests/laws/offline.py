@@ -22,6 +22,12 @@ chmod 755 /etc/init.d/tick
 LOADED = "echo floppy >/etc/modules-load.d/salt_managed.conf; "
 LINE = "printf '/dev/vdx\\t\\t/data\\text4\\tdefaults\\t0 0\\n' >>/etc/fstab; "
 DATA = {"name": "/data", "device": "/dev/vdx", "fstype": "ext4"}
+SWAPPING = """printf '#!/bin/sh\\ntouch /run/tick; exit 1\\n' >/usr/local/sbin/swapon
+cp /usr/local/sbin/swapon /usr/local/sbin/swapoff; chmod 755 /usr/local/sbin/swap*
+"""
+MADE = """head -c 1M /dev/zero >/swap; chmod 600 /swap; mkswap /swap
+echo '/swap none swap defaults 0 0' >/etc/fstab
+"""
 # ifupdown is there, and would bring up at once
 IFUPDOWN = """printf '#!/bin/sh\\ntouch /run/tick; exit 1\\n' >/usr/sbin/ifup
 cp /usr/sbin/ifup /usr/sbin/ifdown; chmod 755 /usr/sbin/ifup /usr/sbin/ifdown
@@ -104,6 +110,9 @@ SCENARIOS = [
     on("mount.swap", name="/swapfile", persist=False, plans=False),
     on("mount.fstab_present", name="/dev/vdx", fs_file="/data", fs_vfstype="ext4"),
     on("network.system", name="net", hostname="image.example", apply_hostname=True),
+    on("swap.file", SWAPPING, name="/swap", size="1M"),
+    on("swap.file", f"{SWAPPING}{MADE}", name="/swap", size="1M", plans=False),
+    on("swap.absent", f"{SWAPPING}{MADE}", name="/swap"),
     on("mount.fstab_absent", LINE, name="/dev/vdx", fs_file="/data"),
     on("network.managed", IFUPDOWN, name="eth7", type="eth", proto="static", ipaddr="10.1.0.7/24"),
     on("network.managed", IFUPDOWN, name="lo", type="eth", enabled=False, proto="none"),
