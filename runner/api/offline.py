@@ -49,7 +49,7 @@ def offline_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Ca
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             return cast(R, stand_in(*args, **kwargs)) if is_offline() else inner(*args, **kwargs)
 
-        call.__dict__["offline"] = stand_in
+        call.__dict__["rests"] = is_offline
         return call
 
     return wrap

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from runner.api import offline, running
+from runner.api import running
 from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.engine.step_hooks import automatic_links, called_functions
@@ -241,7 +241,7 @@ def _owes(session: Session, module: str) -> bool:
     if not session.registry.reacts(module):
         return False
     with running(session.current()):
-        return not (offline.is_offline() and session.registry.rests(module))
+        return not session.registry.rests(module)
 
 
 def _sequence(

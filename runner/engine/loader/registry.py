@@ -239,11 +239,11 @@ class Registry:
         return own is not None and declares(own, "mod_watch")
 
     def rests(self, module: str) -> bool:
-        """Return whether the mod_watch of a state module is nothing to a system that does not
+        """Return whether the mod_watch of a state module has nothing to do, as the system does not
         run.
         """
         watch = self._reaction(module)
-        return watch is not None and "offline" in watch.function.__dict__
+        return watch is not None and watch.function.__dict__.get("rests", bool)()
 
     def state_modules(self) -> list[str]:
         """The names of all state modules."""
