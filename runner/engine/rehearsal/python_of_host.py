@@ -15,19 +15,25 @@ import runner
 from runner.engine.rehearsal.namespaces import LIBC
 from runner.support import own_modules
 
-ACCOUNTS = ("passwd", "group", "shadow", "gshadow", "initgroups")
+# what the C library itself looks for when it needs it: at the end of a thread, for names
+LATE = ("libgcc_s.so.1", "libresolv.so.2", "libnss_files.so.2", "libnss_dns.so.2")
+FILES, FILES_AND_SERVERS = b"files", b"files dns"
+DATABASES = dict.fromkeys(
+    ("passwd", "group", "shadow", "gshadow", "initgroups", "services", "protocols"), FILES
+) | {"hosts": FILES_AND_SERVERS}
 
 
 class Python:
     """What this Python needs of its machine. Made before the root is another one.
 
     What its extensions would look for later is loaded at once: there are other libraries, or none,
-    in the image. Users and groups are those of files alone from now on.
+    in the image. Users and groups are those of files alone from now on, computers those of
+    /etc/hosts and of name servers.
     """
 
     def __init__(self) -> None:
         _load_libraries()
-        _read_accounts_from_files()
+        _ask_files()
         self._program = os.path.realpath(sys.executable)
         mapped = list(_mapped())
         self._libraries = sorted({os.path.dirname(path) for path in mapped})
@@ -55,20 +61,17 @@ class Python:
 
 def _load_libraries() -> None:
     folders = (Path(path) for path in sys.path if path.startswith("/"))
-    for extension in (file for folder in folders for file in folder.glob("*.so")):
-        with suppress(OSError):  # one that lacks a library on this machine, too
-            ctypes.CDLL(str(extension), mode=os.RTLD_LAZY)
+    extensions = (str(file) for folder in folders for file in folder.glob("*.so"))
+    for library in (*LATE, *extensions):
+        with suppress(OSError):  # not every C library has it, or it lacks another one here, too
+            ctypes.CDLL(library, mode=os.RTLD_LAZY)
 
 
-def _read_accounts_from_files() -> None:
-    import grp
-    import pwd
-
-    pwd.getpwall()  # what reads files may be a library, too
-    grp.getgrall()
-    with suppress(AttributeError):  # not every C library can ask others than files
-        for database in ACCOUNTS:
-            LIBC.__nss_configure_lookup(database.encode(), b"files")
+def _ask_files() -> None:
+    """Have no name service asked that is none of the image: not every C library asks others."""
+    with suppress(AttributeError):
+        for database, services in DATABASES.items():
+            LIBC.__nss_configure_lookup(database.encode(), services)
 
 
 def _mapped() -> Iterator[str]:

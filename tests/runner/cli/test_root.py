@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import json
 import os
 import shutil
@@ -194,6 +195,26 @@ def test_side_by_side_states_have_their_programs(image: Image) -> None:
     assert done.stderr == ""
 
 
+def test_python_loads_nothing_of_the_image(image: Image) -> None:
+    """What the C library looks for late, as at the end of a thread, is there; names are asked of
+    the image's files.
+    """
+    (image.root / "etc/nsswitch.conf").write_text("hosts: strange\npasswd: strange\n")
+    (image.root / "etc/hosts").write_text("192.0.2.7 known\n")
+    modules = image.folder / "states/_modules"
+    modules.mkdir()
+    (modules / "probe.py").write_text(
+        "import pwd, socket, sqlite3, ssl\n"
+        "def loaded():\n"
+        "    with open('/proc/self/maps') as file:\n"
+        "        late = 'libgcc_s' in file.read()\n"
+        "    return [late, socket.gethostbyname('known'), pwd.getpwnam('imaged').pw_uid]\n"
+    )
+    expected = [bool(ctypes.util.find_library("gcc_s")), "192.0.2.7", 4321]
+    answer = json.loads(image("call", "probe.loaded", "--out", "json").stdout)
+    assert answer["local"] == expected
+
+
 def test_a_configuration_names_an_image(image: Image) -> None:
     image.config |= {"root": "image", "id": "web1"}
     image.write(id="/etc/id:\n  file.managed: [contents: {{ grains.id }}]\n")
@@ -255,20 +276,20 @@ def test_builds_that_cannot_be(
     assert not (image.root / "etc/greeting").exists()
 
 
-SLOW = "slow:\n  cmd.run: [name: 'echo >/root/began; sleep 98765 & sleep 98765']\n"
+SLOW = "slow:\n  cmd.run: [name: 'echo >/root/began; sleep {0} & sleep {0}']\n"
 
 
 def test_a_kill_leaves_nothing(image: Image) -> None:
-    image.write(slow=SLOW)
+    image.write(slow=SLOW.format(98765))
     with image.start("sls", "slow", ready=image.root / "root/began") as process:
-        assert running("98765")
+        wait_until(lambda: len(running("98765")) > 2, "the programs in the image to start")
         process.kill()
-    wait_until(lambda: not running("98765"), "the programs in the image to end")
+        wait_until(lambda: not running("98765"), "the programs in the image to end")
     empty_afterwards(image)
 
 
 def test_a_signal_ends_the_run_with_its_report(image: Image) -> None:
-    image.write(slow=SLOW)
+    image.write(slow=SLOW.format(9876))
     ready = image.root / "root/began"
     with image.start("sls", "slow", ready=ready, stdout=subprocess.PIPE) as process:
         process.send_signal(signal.SIGTERM)
@@ -329,9 +350,9 @@ def test_a_user_without_numbers_to_give_is_told_how(image: Image) -> None:
 def test_no_device_of_the_image_can_be_opened(image: Image) -> None:
     """Its files are those of a disk that this machine may not even know."""
     os.mknod(image.root / "etc/zero", 0o20666, os.makedev(1, 5))
-    image.write(zero="read:\n  cmd.run: [name: cat /etc/zero]\n")
+    image.write(zero="read:\n  cmd.run: [name: ': </etc/zero']\n")
     done = image("sls", "zero", code=2)
-    assert "Permission denied" in done.stdout
+    assert "Permission denied" in done.stdout + done.stderr
 
 
 def test_the_network_is_asked_as_on_the_host(image: Image) -> None:
