@@ -44,6 +44,7 @@ SEVERAL_LINES = {
     "saltutil": "done nothing with",
     "stateconf": "values for other states",
     "test": "shown",
+    "dconf.set": {"value"},  # dconf's texts escape them
     "archive.extracted": {
         "options",
         "list_options",

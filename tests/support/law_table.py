@@ -85,6 +85,7 @@ NOTHING_HERE = {
     **every("acl.* acme.* alias.* alternatives.* apache_* apparmor.* augeas.*", ON_MACHINES),
     **every("file.capability", ON_MACHINES),
     **every("blockdev.* btrfs.* cron.* debconf.* firewalld.* group.* host.* ipset.*", ON_MACHINES),
+    "dconf.*": "machines try it: tests/machine/test_desktop.py",
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
     **every(

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of desktops, with a real dconf: of a user without a session, and of the machine."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from debian import Debian
+
+LAYER = "desktop"
+AS = "cd /; setpriv --reuid=zoe --regid=zoe --init-groups env HOME=/home/zoe XDG_RUNTIME_DIR="
+
+
+def tree(*states: tuple[str, str, dict[str, Any]]) -> str:
+    made = {
+        f"{function} {name} {number}": {
+            function: [{"name": name}, *({key: value} for key, value in given.items())]
+        }
+        for number, (function, name, given) in enumerate(states)
+    }
+    return json.dumps(made)
+
+
+def test_keys_of_a_user_and_of_the_machine(fresh: Debian) -> None:
+    fresh.run("useradd -m zoe; mkdir -p /etc/dconf/profile")
+    fresh.write("/etc/dconf/profile/user", "user-db:user\nsystem-db:local\n")
+    own: dict[str, Any] = {"user": "zoe"}
+    states = [
+        ("dconf.set", "/org/a/own", {"value": "it's mine", **own}),
+        ("dconf.set", "/org/a/layouts", {"value": [["xkb", "de"]], "type": "a(ss)", **own}),
+        ("dconf.set", "/org/a/free", {"value": 5, "type": "u"}),
+        ("dconf.set", "/org/a/fixed", {"value": True}),
+        ("dconf.lock", "/org/a/fixed", {}),
+    ]
+    fresh.tree(
+        a=tree(*states),
+        b=tree(("dconf.reset", "/org/a/own", own), ("dconf.unlock", "/org/a/fixed", {})),
+        c=tree(("dconf.set", "/org/a/fixed", {"value": False, **own})),
+    )
+    dry, real = fresh.results("sls", "a", "--test"), fresh.results("sls", "a")
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }
+    assert {each["result"] for each in real.values()} == {True}
+    again = fresh.results("sls", "a").values()
+    assert [each["changes"] for each in again] == [{}] * len(states)
+
+    def read(key: str) -> str:
+        return fresh.read(f"{AS} dconf read /org/a/{key}")
+
+    found = {key: read(key) for key in ("own", "layouts", "free", "fixed")}
+    assert found == {
+        "own": '"it\'s mine"',
+        "layouts": "[('xkb', 'de')]",
+        "free": "uint32 5",
+        "fixed": "true",
+    }
+    assert fresh.read("stat -c %U /home/zoe/.config/dconf/user") == "zoe"
+
+    def refused() -> bool:
+        (tried,) = fresh.results("sls", "c", code=None).values()
+        return tried["result"] is False and "non-writable keys" in tried["comment"]
+
+    assert refused(), "it is locked"
+    gone = fresh.results("sls", "b")
+    assert all(each["changes"] for each in gone.values())
+    assert read("own") == "" and fresh.run("test -s /etc/dconf/db/local.d/locks/90-runner", code=1)
+    fresh.runner("undo")
+    assert read("own") == '"it\'s mine"' and refused()
+    fresh.results("sls", "b")
+    assert not refused() and read("fixed") == "false"
