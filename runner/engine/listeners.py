@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 
-from runner.model.events import Event, RunStarted
+from runner.model.events import ChangerCalled, Event, RunStarted
 from runner.model.plain_values import text_of
 from runner.support.redaction import Secrets
 
@@ -61,3 +62,23 @@ class Listeners:
         self.lost.append(
             f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"
         )
+
+
+@contextmanager
+def from_first_change(listeners: Listeners, begin: Callable[[ExitStack], None]) -> Iterator[None]:
+    """Have something begin with the first change of a run, and end with the run."""
+    with ExitStack() as end:
+        listeners.add(_AtFirstChange(lambda: begin(end)))
+        yield
+
+
+class _AtFirstChange:
+    events = (ChangerCalled,)
+
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self._begin, self._begun = begin, False
+
+    def __call__(self, event: Event) -> None:
+        if not self._begun:
+            self._begun = True
+            self._begin()

@@ -19,6 +19,7 @@ from runner.engine.context import Execution
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
+from runner.engine.listeners import from_first_change
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
@@ -30,8 +31,8 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.result import Report, Result
+from runner.pipeline import awake
 from runner.pipeline.aborted import recorded
-from runner.pipeline.awake import awake
 from runner.pipeline.compile import Compiled, Compiling
 from runner.pipeline.gathering import missing_sls, read_pillar
 from runner.pipeline.lock import held
@@ -112,7 +113,10 @@ def compile_and_run(
         past.declared = lambda: declared(compiled, session)
     if in_history:
         run.listeners.add(past)
-    with temp_file_cleanup(session) as intends, awake(run.listeners):
+    with (
+        temp_file_cleanup(session) as intends,
+        from_first_change(run.listeners, lambda end: awake.keep(end)),
+    ):
         run.begin(
             Execution(
                 tuple(compiled.steps[position].chunk for position in compiled.order),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from runner.api import changes_allowed
 from runner.engine.context import Execution
 from runner.engine.interrupts import ending
+from runner.engine.listeners import from_first_change
 from runner.history import undo as undoing
 from runner.history.store import open_history, readable
-from runner.pipeline import undone
-from runner.pipeline.awake import awake
+from runner.pipeline import awake, undone
 from runner.pipeline.gathering import learn_secrets, read_pillar
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
@@ -59,7 +59,7 @@ def undo(
         session.run.listeners.add(past)
         with (
             temp_file_cleanup(session) as intends,
-            awake(session.run.listeners),
+            from_first_change(session.run.listeners, lambda end: awake.keep(end)),
             past.around(new_run_id(), len(plan.steps) + len(plan.unknown)) as left_out,
             changes_allowed(),
         ):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runner.engine.listeners import Listeners
+from runner.engine.listeners import Listeners, from_first_change
 from runner.model.events import ChangerCalled, RunStarted
 from runner.pipeline import awake
 from runner.support.redaction import Secrets
@@ -33,7 +33,7 @@ def test_only_a_change_asks_for_a_lock_and_once(
     monkeypatch.setattr(awake.programs, "running", running)
     monkeypatch.setattr(awake, "LOGIND", (str(tmp_path / ("" if there else "none")),))
     listeners = Listeners((), Secrets())
-    with awake.awake(listeners):
+    with from_first_change(listeners, awake.keep):
         listeners.emit(RunStarted(1, False, "run"))
         assert started == []
         for _ in range(2):
@@ -48,6 +48,6 @@ def test_a_run_goes_on_where_there_is_no_such_program(
     monkeypatch.setattr(awake, "LOGIND", (str(tmp_path),))
     monkeypatch.setattr(awake, "PROGRAM", "/no/such")
     listeners = Listeners((), Secrets())
-    with awake.awake(listeners):
+    with from_first_change(listeners, awake.keep):
         listeners.emit(ChangerCalled("file.write", "/x", {}))
     assert listeners.lost == []
