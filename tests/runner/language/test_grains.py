@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from runner.language.grains import Grains, groups, network, system
+from runner.language.grains import reboot_required as restart
 from runner.language.grains.groups import GrainGroup
 from runner.language.grains.system import osgrains
 
@@ -567,3 +568,35 @@ def test_virt_what_is_asked_first(
     assert (grains["virtual"], grains.get("virtual_subtype")) == expected
     (tmp_path / "virt-what").write_text("#!/bin/sh\nexit 1\n")  # for one who is not root
     assert Grains({})["virtual"] == "qemu"
+
+
+@pytest.mark.parametrize(
+    ("running", "installed", "expected"),
+    [
+        ("6.1.0-25-amd64", ["6.1.0-9-amd64", "6.1.0-25-amd64"], False),
+        ("6.1.0-9-amd64", ["6.1.0-9-amd64", "6.1.0-25-amd64"], True),
+        ("6.1.0-25-amd64", ["6.1.0-25-amd64", "6.1.0-26-cloud-x"], False),
+        ("6.6.1-arch1-1", ["6.6.2-arch1-1"], True),
+        ("6.18.44-own", ["6.6.2-arch1-1"], False),
+        ("6.18.44-own", [], False),
+    ],
+)
+def test_kernels_decide_about_a_restart(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    running: str,
+    installed: list[str],
+    expected: bool,
+) -> None:
+    for name in ("ASKED", "CONTAINERS", "MODULES"):
+        path = str(tmp_path / name)
+        monkeypatch.setattr(restart, name, (path,) if name == "CONTAINERS" else path)
+    for name in installed:
+        (tmp_path / "MODULES" / name).mkdir(parents=True)
+        (tmp_path / "MODULES" / name / "modules.dep").touch()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "m", running, "", "")))
+    assert Grains({})["reboot_required"] is expected
+    (tmp_path / "CONTAINERS").touch()
+    assert Grains({})["reboot_required"] is False
+    (tmp_path / "ASKED").touch()
+    assert Grains({})["reboot_required"] is True
