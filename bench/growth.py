@@ -18,7 +18,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from shutil import which
 from typing import NamedTuple
 
 from loads import files, graph
@@ -113,6 +115,61 @@ def pillar(folder: Path, megabytes: int) -> Sequence[str]:
     return *load(folder, "a: test.nop\n"), "--pillar-tree", str(roots)
 
 
+# a state of a file in which many states have a part: FILE is that file
+ON_ONE_FILE = {
+    "ini.options_present": "[name: FILE, sections: {{S{n}: {{o{n}: v}}}}]",
+    "mount.fstab_present": (
+        "[name: /d{n}, fs_file: /m{n}, fs_vfstype: ext4, mount: false, config: FILE]"
+    ),
+    "ssh_auth.present": "[name: AAAA{n:06}, user: root, config: FILE]",
+    "file.line": "[name: FILE, mode: insert, location: end, content: l{n}]",
+    "file.replace": (
+        "[name: FILE, pattern: '^l{n:06}.*', repl: 'l{n:06} v', append_if_not_found: true]"
+    ),
+    "file.keyvalue": "[name: FILE, key: k{n:06}, value: v, append_if_not_found: true]",
+    "file.append": "[name: FILE, text: l{n:06}]",
+    "file.blockreplace": (
+        "[name: FILE, marker_start: '# s{n:06}', marker_end: '# e{n:06}', content: v,"
+        " append_if_not_found: true]"
+    ),
+    "sysctl.present": "[name: {parameter}, value: '{value}', config: FILE]",
+    "host.present": "[name: h{n}.example, ip: 192.0.{hundred}.{rest}]",
+    "cron.present": "[name: 'true {n}', user: root, minute: 7]",
+    "user.present": "[name: u{n}]",
+}
+PLANNED = ("host.present", "cron.present", "user.present")  # their files are this machine's
+
+
+def on_one_file(state: str) -> Callable[[Path, int], Sequence[str]]:
+    """States that each have a line of one file. Of this machine's files it is a dry run."""
+
+    def prepare(folder: Path, count: int) -> Sequence[str]:
+        (folder / "file").write_text("")
+        parameters = _parameters() if state == "sysctl.present" else [("", "")] * count
+        text = ""
+        for n, (parameter, value) in zip(range(count), parameters, strict=False):
+            hundred, rest = divmod(n, 250)
+            facts = {"n": n, "hundred": hundred, "rest": rest, "parameter": parameter}
+            line = ON_ONE_FILE[state].format(**facts, value=value)
+            line = line.replace("FILE", f"{folder}/file")
+            text += f"s{n}:\n  {state}: {line}\n"
+        return *load(folder, text), *(["--test"] if state in PLANNED else [])
+
+    return prepare
+
+
+def _parameters() -> list[tuple[str, str]]:
+    """The parameters of this kernel that may be set, as they are."""
+    found = []
+    for path in sorted(Path("/proc/sys").rglob("*")):
+        if path.is_file() and path.stat().st_mode & 0o600 == 0o600:
+            with suppress(OSError):
+                value = " ".join(path.read_text().split())
+                name = str(path.relative_to("/proc/sys")).translate(str.maketrans("./", "/."))
+                found += [(name, value)] if value.isdigit() else []
+    return found
+
+
 def large_source(folder: Path, megabytes: int) -> Sequence[str]:
     (folder / "big").write_text("begin\n")
     os.truncate(folder / "big", megabytes * 1_000_000)
@@ -181,6 +238,12 @@ LOADS = (
             ("undo", "--test"),
             ("sls", "load", "-q"),
         )
+    ),
+    *(
+        Growing(f"{state} on one file, {run}", "states", (100, 1000), on_one_file(state), first)
+        for state in ON_ONE_FILE
+        for run, first in (("first run", True), ("nothing to do", False))
+        if (first or state not in PLANNED) and (state != "cron.present" or which("crontab"))
     ),
 )
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from modules import file
-from modules._texts.lines import encoded, one_line, split
-from runner.api import CommandFailed, Record, cached_look
+from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
+from runner.api import CommandFailed, Record, cached_look, for_states
 
 PATH = "/etc/hosts"
 
@@ -28,9 +28,30 @@ def _text() -> str:
 
 def lines() -> list[HostsLine]:
     """The file line by line."""
-    return [_parsed(text) for text in split(_text())]
+    return [*_lines(_text())]
 
 
+@once_a_version
+def _lines(text: str) -> Sequence[HostsLine]:
+    return tuple(map(_parsed, split(text)))
+
+
+@for_states
+def lines_with(name: str) -> Sequence[HostsLine]:
+    """The lines that have a name."""
+    return _by_name(_text()).get(name, ())
+
+
+@once_a_version
+def _by_name(text: str) -> Mapping[str, Sequence[HostsLine]]:
+    found: dict[str, list[HostsLine]] = {}
+    for line in _lines(text):
+        for name in dict.fromkeys(line.names):
+            found.setdefault(name, []).append(line)
+    return found
+
+
+@once_a_line
 def _parsed(text: str) -> HostsLine:
     content, _, comment = text.partition("#")
     words = content.split()
@@ -55,7 +76,7 @@ def list_hosts() -> dict[str, dict[str, list[str]]]:
 
 def get_ip(host: str) -> str:
     """The first address of a name; empty when it has none."""
-    return next((line.ip for line in lines() if host in line.names), "")
+    return next((line.ip for line in lines_with(host)), "")
 
 
 def get_alias(ip: str) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from modules import file
 from modules._texts.lines import as_read as as_read
-from modules._texts.lines import one_line, split
+from modules._texts.lines import once_a_line, once_a_version, one_line, split
 from modules._texts.lines import value_problem as value_problem
 from modules._texts.lines import whole_value as whole_value
 from runner.api import for_states
@@ -47,11 +47,16 @@ def _option(line: str, separator: str) -> tuple[str, str | None] | None:
     return (key.strip(), None) if _ALONE.fullmatch(line) else None
 
 
-@lru_cache(maxsize=2)
+@once_a_line
+def _read(line: str, separator: str) -> tuple[str | None, tuple[str, str | None] | None]:
+    """The section that a line begins, and its option."""
+    header = _SECTION.match(line)
+    return (header["name"].strip(), None) if header else (None, _option(line, separator))
+
+
+@once_a_version
 def _parsed(text: str, separator: str) -> tuple[tuple[str, ...], tuple[_Row, ...]]:
-    """The lines of a text and what each of them is. Many states look at one file, and each look
-    and change parses it: once for each version of it.
-    """
+    """The lines of a text and what each of them is."""
     lines = split(text)
     return tuple(lines), tuple(_walk(lines, separator))
 
@@ -61,13 +66,11 @@ def _walk(lines: Sequence[str], separator: str) -> list[_Row]:
     section, option = "", None
     rows: list[_Row] = []
     for line in lines:
-        header = _SECTION.match(line)
-        if header:
-            section, option = header["name"].strip(), None
+        header, pair = _read(line, separator)
+        if header is not None:
+            section, option = header, None
             rows.append((section, None, ""))
-            continue
-        pair = _option(line, separator)
-        if pair:
+        elif pair:
             name, value = pair
             option = name if value is not None else None  # a next line continues no value
             rows.append((section, name, value))
@@ -84,20 +87,21 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
-    sections: dict[str, Any] = {}
-    lines, rows = _parsed(_text(file_name, encoding), separator)
-    for line in lines:
-        header = _SECTION.match(line)
-        if header:
-            sections.setdefault(header["name"].strip(), {})
+    found = _sections(_text(file_name, encoding), separator)
+    return {name: {**of} if isinstance(of, dict) else of for name, of in found.items()}
+
+
+@once_a_version
+def _sections(text: str, separator: str) -> Mapping[str, Any]:
+    lines, rows = _parsed(text, separator)
+    sections: dict[str, Any] = {
+        name: {} for name in dict.fromkeys(map(itemgetter(0), rows)) if name
+    }
     for line, (section, option, value) in zip(lines, rows, strict=True):
         if option is not None:
-            place = sections.setdefault(section, {}) if section else sections
-            place[option] = (
-                f"{place[option]}\n{value}"
-                if line[:1] in (" ", "\t") and option in place
-                else value
-            )
+            place = sections[section] if section else sections
+            goes_on = line[:1] in (" ", "\t") and option in place
+            place[option] = f"{place[option]}\n{value}" if goes_on else value
     return sections
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Mapping
 
 from modules import _paths, cmd, file
 from modules._planned.machine import planned_machine
-from modules._texts.lines import encoded, one_line, split
+from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
 from modules.service import systemd
 from runner.api import FormerState, StateFailed, changer, for_states
 from runner.api.offline import of_running, offline_as
@@ -48,13 +49,28 @@ def get(name: str) -> str:
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
-    lines = (
-        file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    return {**_shown(file.read_bytes(path))} if file.is_file(path) else {}
+
+
+@for_states
+def kept(name: str, config_file: str | None = None) -> str | None:
+    """The value that a file keeps of a parameter; None where it keeps none."""
+    path = config_file or default_config()
+    return _shown(file.read_bytes(path)).get(name) if file.is_file(path) else None
+
+
+@once_a_version
+def _shown(contents: bytes) -> Mapping[str, str]:
+    return dict(
+        pair for pair in map(_parsed, contents.decode("utf-8", "replace").splitlines()) if pair
     )
-    pairs = (
-        line.partition("=") for line in lines if "=" in line and line.lstrip()[:1] not in ("#", ";")
-    )
-    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+@once_a_line
+def _parsed(line: str) -> tuple[str, str] | None:
+    """The name and the value in a line; None where it has none."""
+    name, sign, value = line.partition("=")
+    return (name.strip(), value.strip()) if sign and name.lstrip()[:1] not in ("#", ";") else None
 
 
 def exists(name: str) -> bool:
@@ -109,11 +125,7 @@ def keep(name: str, value: str, config: str | None = None) -> str:
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
     lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
-    at = [
-        i
-        for i, line in enumerate(lines)
-        if line.partition("=")[0].strip() == name and line.lstrip()[:1] not in ("#", ";")
-    ]
+    at = [i for i, line in enumerate(lines) if (_parsed(line) or ("",))[0] == name]
     if at:
         lines[at[-1]] = f"{name} = {value}"
     else:

@@ -158,19 +158,23 @@ def _warn_of_rename(name: str, user: str, known: str) -> None:
     """Warn of an entry that is this one from before it got its identifier, or lost it: it has the
     same command, and no state of the run declares it.
     """
-    declared = {
-        _identifier(chunk.name.strip(), chunk.args.get("identifier"))
-        for chunk in (*here.chunks, *here.left_out)
-        if chunk.function == "cron.present" and (chunk.args.get("user") or cron.caller()) == user
-    }
-    for _, _, entry in cron.entries(user):
+    for _, _, entry in cron.running(user, name):
         by_command = name in (entry.identifier, known)
-        others = entry.command == name and entry.identifier not in (known, "", *declared)
+        others = entry.identifier not in (known, "") and entry.identifier not in _declared(user)
         if others and by_command and not entry.commented:
             here.warn(
                 f"{user}'s crontab has {name} under the identifier {entry.identifier!r}, too: it"
                 " runs twice; cron.absent with that identifier takes the entry away"
             )
+
+
+def _declared(user: str) -> set[str]:
+    """The identifiers of the entries that the states of this run declare."""
+    return {
+        _identifier(chunk.name.strip(), chunk.args.get("identifier"))
+        for chunk in (*here.chunks, *here.left_out)
+        if chunk.function == "cron.present" and (chunk.args.get("user") or cron.caller()) == user
+    }
 
 
 def _required_user(name: str | None) -> str:

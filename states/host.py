@@ -37,19 +37,12 @@ def present(
 
     Behaviour: Salt 3008's host.present; other lines of the file stay as they are.
     """
-    lines = hosts.lines()
     wanted = list(dict.fromkeys(ip))
-    present_addresses = {line.ip for line in lines if name in line.names}
+    present_addresses = dict.fromkeys(line.ip for line in hosts.lines_with(name))
     added = [address for address in wanted if address not in present_addresses]
-    stale = [
-        address
-        for address in dict.fromkeys(line.ip for line in lines if name in line.names)
-        if address not in wanted
-    ]
+    stale = [address for address in present_addresses if address not in wanted]
     commented = {
-        address: comment
-        for address in wanted
-        if comment and not _has_comment(lines, address, comment)
+        address: comment for address in wanted if comment and not _has_comment(address, comment)
     }
     if stale and not clean:
         _warn(name, stale)
@@ -72,6 +65,7 @@ def present(
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
     comments += [f"Comment for {address} ({comment}) would be added" for address in commented]
     yield Plan(changes, "\n".join(comments))
+    lines = hosts.lines()
     for address in added:
         lines = hosts.with_name(lines, address, name)
     for address in stale if clean else ():
@@ -88,8 +82,8 @@ def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
     return [f"Host {name} ({address}) already present" for address in addresses]
 
 
-def _has_comment(lines: list[hosts.HostsLine], ip: str, comment: str) -> bool:
-    return any(line.ip == ip and line.comment == comment for line in lines)
+def _has_comment(ip: str, comment: str) -> bool:
+    return any(line.ip == ip and line.comment == comment for line in hosts.lines())
 
 
 def _warn(name: str, addresses: list[str]) -> None:
@@ -114,12 +108,8 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
 
     Behaviour: Salt 3008's host.absent.
     """
-    lines = hosts.lines()
-    mapped = [
-        address
-        for address in ip
-        if any(line.ip == address and name in line.names for line in lines)
-    ]
+    present_addresses = {line.ip for line in hosts.lines_with(name)}
+    mapped = [address for address in ip if address in present_addresses]
     absent_comments = [
         f"Host {name} ({address}) already absent" for address in ip if address not in mapped
     ]
@@ -127,6 +117,7 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
         return "\n".join(absent_comments)
     pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
     yield Plan({"host": name}, "\n".join([*absent_comments, *pending]))
+    lines = hosts.lines()
     for address in mapped:
         lines = hosts.without(lines, address, name)
     hosts.write(lines)

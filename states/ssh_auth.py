@@ -54,8 +54,7 @@ def present(
     """
     wanted = keys.of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
     path = keys.path_of(user, config)
-    lines = keys.lines(path)
-    present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
+    present_keys = keys.known(path)
     new = [
         key for key in wanted if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
     ]
@@ -73,7 +72,7 @@ def present(
     else:
         pending = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
     yield Plan({label: word}, pending, provides=[("file", path)])
-    keys.write(path, user, keys.changed(lines, new))
+    keys.write(path, user, keys.changed(path, new))
     done = "updated" if word == "Updated" else "added"
     return f"The authorized host key {label} for user {user} was {done}"
 
@@ -108,8 +107,7 @@ def absent(
         path = keys.path_of(user, config)
     except StateFailed:
         return Done("Key not present", in_dry_run="Key is already absent")
-    lines = keys.lines(path)
-    all_keys = {key.key for key in map(keys.parsed, lines) if key}
+    all_keys = keys.known(path)
     present_keys = [key.key for key in wanted if key.key in all_keys]
     if not present_keys:
         return Done("Key not present", in_dry_run="Key is already absent")
@@ -118,7 +116,7 @@ def absent(
     yield Plan(
         {label: "Removed"}, pending if source else f"Key {label} for user {user} is set for removal"
     )
-    keys.write(path, user, keys.changed(lines, remove=present_keys))
+    keys.write(path, user, keys.changed(path, remove=present_keys))
     return "Key removed"
 
 
@@ -158,8 +156,7 @@ def manage(
     wanted = {digits: key for digits, (_, key) in named.items()}
     wanted |= {key.key: key for key in (keys.of_source(source) if source else [])}
     path = keys.path_of(user, config)
-    lines = keys.lines(path)
-    present_keys = {key.key: key for key in map(keys.parsed, lines) if key}
+    present_keys = keys.known(path)
     surplus = [digits for digits in present_keys if digits not in wanted]
     new = [
         key
@@ -177,7 +174,7 @@ def manage(
     comments = [f"{key} Key set for removal" for key in surplus]
     comments += [_pending(key.key, user, key.key in present_keys, source) for key in new]
     yield Plan(changes, "\n".join(comments), provides=[("file", path)])
-    keys.write(path, user, keys.changed(lines, new, surplus))
+    keys.write(path, user, keys.changed(path, new, surplus))
     return Done("", changes)
 
 

@@ -72,7 +72,7 @@ def present(
             missing=_missing_facts(name),
         )
     running = sysctl.get(name)
-    configured = sysctl.show(config).get(name)
+    configured = sysctl.kept(name, config)
     if running == wanted and not persist:
         return f"Sysctl value {name} = {value} is already set"
     if running == wanted and configured is not None and " ".join(configured.split()) == wanted:

@@ -101,12 +101,10 @@ def options_for(folder: Path, files: dict[str, str]) -> config.Options:
     return options
 
 
-def counted(work: Callable[[], object]) -> int:
-    """The lines of the engine, states and modules that some work carries out."""
-    ours = tuple(
-        os.path.dirname(os.path.abspath(pipeline.__file__)).replace("runner", name)
-        for name in ("runner", "states")
-    )
+def counted(work: Callable[[], object], *further: str) -> int:
+    """The lines of the engine and states that some work carries out, and those of further parts."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(pipeline.__file__))))
+    ours = tuple(os.path.join(root, name, "") for name in ("runner", "states", *further))
     lines = 0
 
     def line(frame: Any, event: str, argument: object) -> Any:
@@ -136,6 +134,49 @@ def test_the_cost_is_in_proportion(name: str, tmp_path: Path) -> None:
 
     few, some, many = map(run, (60, 90, 180))
     assert many - some < 3.5 * (some - few), f"60: {few}, 90: {some}, 180: {many} lines"
+
+
+# a state of a file in which many states have a part; no two sizes have the same lines
+ON_ONE_FILE = {
+    "ini": "ini.options_present: [name: {file}, sections: {{S{n}: {{o{n}-{of}: v}}}}]",
+    "fstab": "mount.fstab_present: [name: /d{n}-{of}, fs_file: /m{n}-{of}, fs_vfstype: ext4,"
+    " mount: false, config: {file}]",
+    "authorized_keys": "ssh_auth.present: [name: AAAA{n:04}{of}, user: root, config: {file}]",
+    "hosts": "host.present: [name: h{n}-{of}.example, ip: 192.0.2.{n}]",
+    "line": "file.line: [name: {file}, mode: insert, location: end, content: l{n}-{of}]",
+    "replace": "file.replace: [name: {file}, pattern: ^l{n}-{of}.*, repl: 'l{n}-{of} v',"
+    " append_if_not_found: true]",
+    "keyvalue": "file.keyvalue: [name: {file}, key: k{n}-{of}, value: v,"
+    " append_if_not_found: true]",
+    "append": "file.append: [name: {file}, text: l{n}-{of}]",
+    "blockreplace": "file.blockreplace: [name: {file}, marker_start: '# s{n:04}-{of}', marker_end:"
+    " '# e{n:04}-{of}', content: v, append_if_not_found: true]",
+}
+
+
+@pytest.mark.parametrize("name", ON_ONE_FILE)
+def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> None:
+    only_planned = name == "hosts"  # its path is this machine's
+    costs = []
+    for count in (40, 80, 160):
+        file = tmp_path / f"{count}.conf"
+        file.write_text("")
+        state = ON_ONE_FILE[name]
+        text = "".join(f"s{n}:\n  {state}\n".format(file=file, n=n, of=count) for n in range(count))
+        options = options_for(tmp_path / str(count), {"a": text})._replace(test=only_planned)
+
+        def run(options: config.Options = options) -> None:
+            results = pipeline.sls(options, ["a"]).results
+            assert {result.result for result in results} == {None if only_planned else True}
+
+        first = counted(run, "modules")
+        costs.append((first, first if only_planned else counted(run, "modules")))
+        assert only_planned or not any(
+            result.changes for result in pipeline.sls(options, ["a"]).results
+        )
+    most = 3.2 if name == "ini" else 2.6  # each new version of an ini file is walked through
+    for few, some, many in zip(*costs, strict=True):
+        assert many - some < most * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"
 
 
 @pytest.mark.parametrize("name", TREES)

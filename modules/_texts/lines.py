@@ -6,11 +6,33 @@ option, is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import ParamSpec, TypeVar, cast
 
 from runner.api import CommandFailed, line_problem, name_problem, split_lines, without_end
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 split = split_lines  # the lines of a file, without their ends
+_SPACES = re.compile(r"[ \t]+")
+VERSIONS = 4  # of texts, whose meaning is remembered
+LINES = 8192
+
+
+def once_a_version(parse: Callable[P, R]) -> Callable[P, R]:
+    """Declare what finds out the meaning of a text. Where many states look at one file, it does so
+    once for each version of the file. Its answer is shared: nobody alters it.
+    """
+    return cast(Callable[P, R], lru_cache(VERSIONS)(parse))
+
+
+def once_a_line(parse: Callable[P, R]) -> Callable[P, R]:
+    """Declare what finds out the meaning of a line: another version of a file has mostly lines that
+    the one before had. Its answer is shared, too.
+    """
+    return cast(Callable[P, R], lru_cache(LINES)(parse))
 
 
 def fields(line: str, most: int = 0) -> list[str]:
@@ -19,7 +41,7 @@ def fields(line: str, most: int = 0) -> list[str]:
     most: so many, the last of which is the rest of the line.
     """
     text = line.strip(" \t")
-    return re.split(r"[ \t]+", text, maxsplit=max(most - 1, 0)) if text else []
+    return _SPACES.split(text, max(most - 1, 0)) if text else []
 
 
 def join_lines(lines: Iterable[str]) -> str:

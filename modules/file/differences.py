@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Iterator
+
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024
 
@@ -27,15 +31,45 @@ def shown(text: str) -> str:
 
 def diff(old: str, new: str, context: int = 3) -> str:
     """A unified diff. context: lines around each change."""
-    import difflib
-
     if large := not_shown(len(old), len(new)):
         return large
-    return "".join(difflib.unified_diff(lines_of(shown(old)), lines_of(shown(new)), n=context))
+    return "".join(unified(lines_of(shown(old)), lines_of(shown(new)), context))
+
+
+def unified(before: list[str], after: list[str], context: int = 3) -> Iterator[str]:
+    """Yield the lines of a unified diff, as difflib makes it: many states change a line each of
+    one file, and difflib looks at each line of both.
+    """
+    import difflib
+
+    head, tail = _equal_ends(before, after)
+    skipped, left = max(head - context, 0), max(tail - context, 0)
+    ends = len(before) - left, len(after) - left
+    for line in difflib.unified_diff(
+        before[skipped : ends[0]], after[skipped : ends[1]], n=context
+    ):
+        yield _moved(line, skipped) if line.startswith("@@") else line
+
+
+def _equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many lines at the beginning and at the end need not be compared: those that are the same
+    in both, where none of them stands between as well (it may be what difflib takes for the same).
+    """
+    most = min(len(before), len(after))
+    head = next((n for n in range(most) if before[n] != after[n]), most)
+    most -= head
+    tail = next((n for n in range(most) if before[~n] != after[~n]), most)
+    between = {*before[head : len(before) - tail], *after[head : len(after) - tail]}
+    if between.isdisjoint(before[:head]) and between.isdisjoint(before[len(before) - tail :]):
+        return head, tail
+    return 0, 0
+
+
+def _moved(line: str, down: int) -> str:
+    """The first line of a hunk of a diff, so many lines further down."""
+    return re.sub(r"(?<= [-+])\d+", lambda number: str(int(number[0]) + down), line)
 
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends; form feeds and the like end none."""
-    lines = [line + "\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+    return list(io.StringIO(text, newline="\n"))

@@ -14,7 +14,7 @@ from runner.api import Record, StateFailed
 
 class LinePlace(Record):
     """The place where the line goes. beside: the lines that others put at the same end of the
-    file.
+    file, without the spaces around them.
     """
 
     location: str | None
@@ -85,10 +85,9 @@ def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) 
     """Return whether a line is the first of some, empty ones and those that others put beside it
     left out.
     """
-    others = {text.strip() for text in beside}
     rest = (line.strip() for line in lines)
     return (
-        next((line for line in rest if line and (line == content or line not in others)), None)
+        next((line for line in rest if line and (line == content or line not in beside)), None)
         == content
     )
 

@@ -134,21 +134,33 @@ def with_block(
 
 def _replaced(text: str, start: str, end: str, block: str) -> str | None:
     """The text with the block in it; None where there is no marker."""
-    result: list[str] = []
+    openings, closings = lines_with(text, start), lines_with(text, end)
+    parts: list[str] = []
+    done = 0  # the text up to here is among the parts
     began = None  # where the block that is open begins
-    seen = False
-    for line in lines_of(text):
-        if began is not None and end in line:
-            rest = line[line.index(end) :].rstrip("\r\n") + (ending(text))
-            result[began:] = [block, rest]
-            began = None
-        else:
-            result.append(line)
-            if start in line:
-                began, seen = len(result), True
+    for at in sorted({*openings, *closings}) if openings else ():
+        if began is not None and at in closings:
+            line = text[at : closings[at]]
+            rest = line[line.index(end) :].rstrip("\r\n") + ending(text)
+            parts += [text[done:began], block, rest]
+            done, began = closings[at], None
+        elif at in openings:
+            began = openings[at]
     if began is not None:
         raise StateFailed("Unterminated marked block. End of file reached before marker_end.")
-    return "".join(result) if seen else None
+    return "".join([*parts, text[done:]]) if openings else None
+
+
+def lines_with(text: str, word: str) -> dict[int, int]:
+    """Where the lines of a text begin that have a word in them, and where the next ones do."""
+    found: dict[int, int] = {}
+    at = text.find(word)
+    while 0 <= at < len(text):
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
+        if word in text[begin:end]:
+            found[begin] = end
+        at = text.find(word, end)
+    return found
 
 
 def _inserted(

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd, file, service
 from modules._planned.machine import merged, planned_machine
-from modules._texts.lines import encoded, fields, one_line, plain_name, split
+from modules._texts.lines import (
+    encoded,
+    fields,
+    once_a_line,
+    once_a_version,
+    one_line,
+    plain_name,
+    split,
+)
 from modules.file._paths.mounts import unescaped as unescaped
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
@@ -221,14 +229,13 @@ def is_mounted(name: str) -> bool:
     return _paths.realpath(name) in active_mounts()
 
 
-def _lines(config: str) -> list[str]:
-    return (
-        split(file.read_bytes(config).decode("utf-8", "surrogateescape"))
-        if file.is_file(config)
-        else []
-    )
+def _text(config: str) -> str:
+    if not file.is_file(config):
+        return ""
+    return file.read_bytes(config).decode("utf-8", "surrogateescape")
 
 
+@once_a_line
 def _parsed(line: str) -> FstabEntry | None:
     words = fields(line)
     if len(words) < 3 or words[0].startswith("#"):
@@ -241,7 +248,24 @@ def _parsed(line: str) -> FstabEntry | None:
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
     """The lines of fstab."""
-    return [entry for entry in map(_parsed, _lines(config)) if entry]
+    return [*_entries(_text(config))]
+
+
+@once_a_version
+def _entries(text: str) -> Sequence[FstabEntry]:
+    return tuple(entry for entry in map(_parsed, split(text)) if entry)
+
+
+@once_a_version
+def _by_columns(text: str, keys: tuple[str, ...]) -> Mapping[tuple[str, ...], list[FstabEntry]]:
+    found: dict[tuple[str, ...], list[FstabEntry]] = {}
+    for entry in _entries(text):
+        found.setdefault(_columns(entry, keys), []).append(entry)
+    return found
+
+
+def _columns(entry: FstabEntry, keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(getattr(entry, key) for key in keys)
 
 
 def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
@@ -263,11 +287,7 @@ def matching(
     entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)
 ) -> list[FstabEntry]:
     """The lines of fstab that an entry takes the place of: those with the same of these columns."""
-    return [
-        old
-        for old in entries(config)
-        if all(getattr(old, key) == getattr(entry, key) for key in keys)
-    ]
+    return [*_by_columns(_text(config), tuple(keys)).get(_columns(entry, keys), ())]
 
 
 def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)) -> None:
@@ -278,7 +298,7 @@ def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("na
 def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> None:
     """Remove the lines of a mount point, of one device if given."""
     remaining = []
-    for line in _lines(config):
+    for line in split(_text(config)):
         old = _parsed(line)
         if old is None or old.name != name or (device and old.device != device):
             remaining.append(line)
@@ -554,15 +574,13 @@ def match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
 
 def _replace_entries(config: str, known: Sequence[FstabEntry], entry: FstabEntry) -> None:
     """Write fstab with an entry instead of some that it has, or at its end."""
-    wanted: list[str] = []
-    is_written = False
-    for line in _lines(config):
-        if _parsed(line) not in known:
-            wanted.append(line)
-        elif not is_written:
-            wanted.append(entry.line)
-            is_written = True
-    _write(config, wanted if is_written else [*wanted, entry.line])
+    lines = split(_text(config))
+    at = [number for number, line in enumerate(lines) if _parsed(line) in known] if known else []
+    for number in reversed(at[1:]):
+        del lines[number]
+    first = at[0] if at else len(lines)
+    lines[first : first + 1] = [entry.line]
+    _write(config, lines)
 
 
 def rm_fstab(name: str, device: str | None = None, config: str = FSTAB) -> bool:

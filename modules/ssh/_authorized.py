@@ -50,7 +50,7 @@ def _described_keys(user: str, config: str, kind: str) -> dict[str, Any]:
             "options": keys.option_list(key.options),
             "fingerprint": _fingerprint(key, kind),
         }
-        for key in _keys_in(keys.path_of(user, config))
+        for key in keys.known(keys.path_of(user, config)).values()
     }
 
 
@@ -66,13 +66,9 @@ def _fingerprint(key: keys.Key, kind: str) -> str | None:
         return None
 
 
-def _keys_in(path: str) -> list[keys.Key]:
-    return [key for key in map(keys.parsed, keys.lines(path)) if key]
-
-
 def _state(path: str, wanted: keys.Key) -> str:
     """`exists`, `update` (another comment or options) or `add`."""
-    known = {key.key: key for key in _keys_in(path)}.get(wanted.key)
+    known = keys.known(path).get(wanted.key)
     return "add" if known is None else "exists" if known == wanted else "update"
 
 
@@ -150,7 +146,7 @@ def _set(user: str, config: str, wanted: Sequence[keys.Key]) -> str:
     states = {_state(path, key) for key in wanted}
     if states <= {"exists"}:
         return "no change"
-    keys.write(path, user, keys.changed(keys.lines(path), wanted))
+    keys.write(path, user, keys.changed(path, wanted))
     return "replace" if "update" in states else "new"
 
 
@@ -179,10 +175,10 @@ def _remove(user: str, config: str, digits: set[str]) -> str:
     if not users.info(user):
         return "Key not present"
     path = keys.path_of(user, config)
-    present = digits & {key.key for key in _keys_in(path)}
+    present = digits & keys.known(path).keys()
     if not present:
         return "Key not present"
-    keys.write(path, user, keys.changed(keys.lines(path), remove=present))
+    keys.write(path, user, keys.changed(path, remove=present))
     return "Key removed"
 
 

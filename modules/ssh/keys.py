@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from modules import file
 from modules import user as users
-from modules._texts.lines import encoded, one_line, split
+from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
 from runner.api import Record, StateFailed
 
 KINDS = (
@@ -41,6 +41,7 @@ class Key(Record):
         return one_line(text, "the line of the key")
 
 
+@once_a_line
 def parsed(text: str) -> Key | None:
     """The key that a line has; None for comments and what is not a key."""
     match = None if text.lstrip().startswith("#") else _LINE.fullmatch(text.strip())
@@ -98,30 +99,45 @@ def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     return keys
 
 
+def _text(path: str) -> str:
+    if not file.is_file(path):
+        return ""
+    return file.read_bytes(path).decode("utf-8", "surrogateescape")
+
+
 def lines(path: str) -> list[str]:
     """The lines of a file of keys; none when there is no file."""
-    return (
-        split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
-        if file.is_file(path)
-        else []
-    )
+    return split(_text(path))
 
 
-def changed(known: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
-    """The lines with some keys added or replaced, and some removed (by their digits)."""
-    removed = set(remove)
-    result = [line for line in known if (key := parsed(line)) is None or key.key not in removed]
+def known(path: str) -> Mapping[str, Key]:
+    """The keys of a file by their digits; none when there is no file."""
+    return _known(_text(path))
+
+
+@once_a_version
+def _known(text: str) -> Mapping[str, Key]:
+    return {key.key: key for key in map(parsed, split(text)) if key}
+
+
+def changed(path: str, add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
+    """The lines of a file with some keys added or replaced, and some removed (by their digits)."""
+    present, result = known(path), lines(path)
+    if removed := {*remove} & present.keys():
+        result = [line for line in result if not ((key := parsed(line)) and key.key in removed)]
     for new in add:
-        at = [
-            index
-            for index, line in enumerate(result)
-            if (key := parsed(line)) and key.key == new.key
-        ]
-        if at:
-            result[at[0]] = new.line
-        else:
-            result.append(new.line)
+        is_there = new.key in present and new.key not in removed
+        at = _first(result, new.key) if is_there else len(result)
+        result[at : at + 1] = [new.line]
     return result
+
+
+def _first(texts: list[str], digits: str) -> int:
+    """The number of the first line with a key."""
+    found = (
+        index for index, text in enumerate(texts) if (key := parsed(text)) and key.key == digits
+    )
+    return next(found)
 
 
 def write(path: str, user: str, content: Iterable[str]) -> None:

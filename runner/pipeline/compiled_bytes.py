@@ -52,7 +52,7 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
         raise NotKept("edges")
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
-    parts = [*_parts(plan.steps), *_parts(edges)]
+    parts = [*_parts(plan.steps), *_parts([(holder, _spans(held)) for holder, held in edges])]
     others = (relations._replace(edges=(), by_holder={}), plan.order, plan.warnings)
     writer.dump((len(plan.steps), len(parts), *others))
     for part in parts:
@@ -63,6 +63,38 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
 
 def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (values[first : first + PART] for first in range(0, len(values), PART))
+
+
+def _spans(edges: tuple[Edge, ...]) -> list[Edge | int]:
+    """Some edges, those on states that follow each other (a requisite on an SLS file has many) as
+    the first of them and how many more there are.
+    """
+    spans: list[Edge | int] = []
+    last = None
+    more = 0
+    for edge in edges:
+        if last is not None and edge == last._replace(target=last.target + 1):
+            more += 1
+        else:
+            spans += [more, edge] if more else [edge]
+            more = 0
+        last = edge
+    return [*spans, more] if more else spans
+
+
+def _edges(spans: Sequence[Edge | int]) -> tuple[Edge, ...]:
+    """Return the edges that spans stand for."""
+    edges: list[Edge] = []
+    for span in spans:
+        if isinstance(span, int):
+            holder, kind, target, place, automatic, ordering = edges[-1]
+            edges += [
+                Edge(holder, kind, number, place, automatic, ordering)
+                for number in range(target + 1, target + span + 1)
+            ]
+        else:
+            edges.append(span)
+    return tuple(edges)
 
 
 def _flat(edges: Iterable[tuple[int, tuple[Edge, ...]]]) -> tuple[Edge, ...]:
@@ -82,7 +114,7 @@ def from_bytes(
     rows: list[Any] = []
     for _ in range(parts):
         rows += _BytesReader(file, names).load()
-    edges = rows[number:]
+    edges = [(holder, _edges(spans)) for holder, spans in rows[number:]]
     relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
     return CompiledPlan(tuple(rows[:number]), relations, order, warnings)
 

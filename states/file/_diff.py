@@ -60,9 +60,7 @@ def diff(
 
 def unified(old: bytes, new: bytes) -> str:
     """The unified diff of two texts, with empty names in its heading."""
-    import difflib
-
-    return "".join(difflib.unified_diff(_lines(old), _lines(new)))
+    return "".join(differences.unified(_lines(old), _lines(new)))
 
 
 def _lines(data: bytes) -> list[str]:

@@ -13,7 +13,7 @@ from modules import file
 from modules.file.bounded_regex import matches
 from modules.file.differences import diff as diff
 from modules.file.differences import lines_of as lines_of
-from modules.file.differences import not_shown
+from modules.file.differences import not_shown, unified
 from modules.file.differences import shown as shown
 from modules.file.edits import compiled as compiled
 from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
@@ -39,11 +39,9 @@ def write_text(
 
 def spaced_diff(old: str, new: str) -> str:
     """The unified diff that file.append reports: an empty line after headings, none at the end."""
-    import difflib
-
     if large := not_shown(len(old), len(new)):
         return large
-    return "\n".join(difflib.unified_diff(shown(old).splitlines(), shown(new).splitlines()))
+    return "\n".join(unified(shown(old).splitlines(), shown(new).splitlines()))
 
 
 def parent(name: str) -> str:

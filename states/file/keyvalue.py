@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from modules import file
+from modules.file.edits import lines_with
 from runner.api import (
     ONE_LINE,
     AbsolutePath,
@@ -147,8 +149,11 @@ class _KeyEdit:
 
     def change(self, lines: list[str], wanted: dict[str, Any]) -> None:
         """Edit the lines that have a wanted key."""
-        for old in lines:
-            new, known = old, sum(self.seen.values())
+        self.lines = list(lines)
+        every = self.prune or self.key_ignores_case
+        for number in range(len(lines)) if every else _with_keys(lines, wanted):
+            old = new = lines[number]
+            known = sum(self.seen.values())
             for key, value in wanted.items():
                 edited = self._edited(new, key, value)
                 if edited != new:
@@ -161,8 +166,10 @@ class _KeyEdit:
             if self.prune and known == sum(self.seen.values()):
                 self.deleted += 1
                 self.diff.append(f"- {_with_line_end(old)}")
-            elif new:
-                self.lines.append(new)
+                new = ""
+            self.lines[number] = new
+        if "" in self.lines:
+            self.lines = list(filter(None, self.lines))
 
     def append(self, wanted: dict[str, Any]) -> None:
         """Add the keys that were not there to the end."""
@@ -217,6 +224,12 @@ class _KeyEdit:
     @staticmethod
     def _same(first: str, second: str, ignore_case: bool) -> bool:
         return first.lower() == second.lower() if ignore_case else first == second
+
+
+def _with_keys(lines: list[str], keys: Iterable[str]) -> list[int]:
+    """The numbers of the lines that have a key somewhere."""
+    text = "".join(lines)
+    return sorted({text.count("\n", 0, at) for key in keys for at in lines_with(text, key)})
 
 
 def _with_line_end(line: str) -> str:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
+
 from modules import file
 from modules.file.edit_line import LinePlace, edited_line
 from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
@@ -101,9 +104,16 @@ def _stripped(text: str) -> set[str]:
     return {line.strip() for line in text.split("\n")}
 
 
-def _inserted_lines(name: str, location: str) -> set[str]:
-    """The lines that states of this run insert at the same end of a file."""
-    arguments = (
-        chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name
-    )
-    return {str(args.get("content", "")) for args in arguments if args.get("location") == location}
+def _inserted_lines(name: str, location: str) -> Collection[str]:
+    """The lines that states of this run insert at the same end of a file, without the spaces around
+    them.
+    """
+    known = here.store("file.line")
+    if "inserted" not in known:
+        inserted = known["inserted"] = defaultdict(set)
+        for chunk in here.chunks:
+            if chunk.function == "file.line":
+                content = str(chunk.args.get("content", "")).strip()
+                inserted[chunk.name, chunk.args.get("location")].add(content)
+    lines: set[str] = known["inserted"][name, location]
+    return lines

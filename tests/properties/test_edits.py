@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -150,3 +151,15 @@ def test_a_wrong_expression_is_named(pattern: str) -> None:
             edits.compiled(pattern, 0)
     else:
         edits.compiled(pattern, ["I", 0])
+
+
+NUMBERED = st.lists(st.sampled_from([*"abc", ""]) | st.integers(0, 99).map(str), max_size=20)
+
+
+@given(NUMBERED, NUMBERED, NUMBERED, NUMBERED, st.integers(0, 3), st.sampled_from(["", "\n"]))
+def test_the_ends_that_two_texts_share_are_left_out_of_no_diff(
+    head: list[str], old: list[str], new: list[str], tail: list[str], context: int, end: str
+) -> None:
+    texts = ["\n".join([*head, *middle, *tail]) + end for middle in (old, new)]
+    expected = difflib.unified_diff(*(text.splitlines(True) for text in texts), n=context)
+    assert differences.diff(*texts, context) == "".join(expected)

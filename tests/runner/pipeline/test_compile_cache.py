@@ -217,3 +217,22 @@ def test_random_trees_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert first == third
         used += recalled[-1] is not None
     assert used > 20
+
+
+def test_a_requisite_on_an_sls_file_takes_no_room_for_each_state_of_it(tmp_path: Path) -> None:
+    """50 states that each require 50."""
+    sizes = {}
+    for name, requisite in (("a", ""), ("b", ", {sls: many}")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "many.sls").write_text("".join(f"m{n}: test.nop\n" for n in range(50)))
+        states = "".join(
+            f"s{n}:\n  test.nop:\n    - require: [{{test: m1}}{requisite}]\n" for n in range(50)
+        )
+        (folder / "top.sls").write_text("base: {'*': [many, all]}\n")
+        (folder / "all.sls").write_text(f"include: [many]\n{states}")
+        first, _, third = compiled(folder), compiled(folder), compiled(folder)
+        assert first == third
+        (kept,) = (tmp_path / f"{name}.cache/compiled").iterdir()
+        sizes[name] = kept.stat().st_size
+    assert sizes["b"] - sizes["a"] < 50 * 200
