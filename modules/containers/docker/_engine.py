@@ -100,8 +100,7 @@ def client(timeout: float | None = None) -> APIClient:
     clients = here.store("docker clients")
     if timeout not in clients:
         docker = package()
-        where = address()
-        _knock(where)
+        where = reached()
         with _explained(where):
             options = docker.utils.kwargs_from_env() if not configured() else {}
             options["base_url"] = where
@@ -109,6 +108,14 @@ def client(timeout: float | None = None) -> APIClient:
             clients[timeout] = docker.APIClient(version=version, timeout=timeout, **options)
     made: APIClient = clients[timeout]
     return made
+
+
+def reached() -> str:
+    """The address of the engine. Raises CommandFailed, with the cure, where nobody answers."""
+    refuse_unforeseen("the container engine")
+    where = address()
+    _knock(where)
+    return where
 
 
 def package() -> Any:

@@ -126,7 +126,8 @@ FUNCTIONS = _rows(
     ("docker.diff docker.disconnect_all_* docker.export docker.import docker.layers", _ENGINE),
     ("docker.login docker.logout docker.prune docker.push docker.save docker.script*", _ENGINE),
     ("docker.search docker.top docker.wait", _ENGINE),
-    ("dockercompose.* lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
+    ("dockercompose.*", "the states docker_compose.up and docker_compose.down"),
+    ("lxc.* lxd.* swarm.* k8s.*", _SERVICE.format("the container engine")),
     ("virt.* vagrant.* vboxmanage.* parallels.*", _SERVICE.format("virsh")),
     ("bower.* cabal.* cpan.* pecl.*", _GUARDED.format("the program")),
     (
