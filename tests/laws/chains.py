@@ -28,6 +28,8 @@ MINUTE = {"user": "zoe", "minute": 5}
 PAGER = {"link": "/usr/bin/own", "path": "/usr/local/bin/own", "priority": 5}
 OWN = state("file.managed", "/usr/local/bin/own", contents="exit 0", mode="0755")
 MADE = [OWN, state("alternatives.install", "own", **PAGER)]
+KEPT = {"daemon": "sleep", "settings": {"AllowSuspend": False}}
+LESS = {"daemon": "sleep", "settings": {"AllowHibernation": False}}
 MAY = state("sudo.rule", "deploy", users="zoe", commands="/bin/true")
 ACL = {"name": "/mnt/a", "acl_type": "user", "acl_name": "zoe"}
 ACLS = {"name": "/mnt/a", "acl_type": "user", "acl_names": ["zoe", "daemon"]}
@@ -121,6 +123,13 @@ SCENARIOS = [
         state("file.managed", "/etc/fstab", contents="/s none swap sw 0 0\n"),
         "swap.absent",
         name="/s",
+    ),
+    on(state("systemd.setting", "limits", **KEPT), "systemd.setting", name="limits", **LESS),
+    on(
+        state("systemd.setting", "limits", **KEPT),
+        "systemd.setting_absent",
+        name="limits",
+        daemon="sleep",
     ),
     on(MAY, "sudo.rule", name="deploy", users="zoe", commands="ALL"),
     on(MAY, "sudo.absent", name="deploy"),

@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 from debian import Debian
 
+
+def setting(daemon: str, **settings: Any) -> dict[str, Any]:
+    return {"systemd.setting": [{"daemon": daemon}, {"settings": settings}]}
+
+
 DIVERTED: dict[str, Any] = {
     "own": {"pkg.diverted": [{"name": "/usr/share/word"}]},
     "/usr/share/word": {"file.managed": [{"contents": "ours"}, {"require": [{"pkg": "own"}]}]},
@@ -43,6 +48,22 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         },
         "getcap /srv/*",
         "cp /bin/true /srv/web; cp /bin/true /srv/old; setcap cap_kill=i /srv/old",
+    ),
+    "settings of systemd": (
+        {
+            "limits": {
+                "systemd.setting": [{"daemon": "journald"}, {"settings": {"Storage": "none"}}]
+            },
+            "idle": {
+                "systemd.setting": [{"daemon": "logind"}, {"settings": {"KillUserProcesses": True}}]
+            },
+            "deep": {
+                "systemd.setting": [{"daemon": "system"}, {"settings": {"DefaultTasksMax": 77}}]
+            },
+            "old": {"systemd.setting_absent": [{"daemon": "sleep"}]},
+        },
+        "cd /etc/systemd; ls *.conf.d; cat *.conf.d/*",
+        "mkdir -p /etc/systemd/sleep.conf.d; echo '[Sleep]' >/etc/systemd/sleep.conf.d/old.conf",
     ),
     "a pair of keys": (
         {"/srv/keys/id": {"ssh_key.present": []}},
@@ -89,3 +110,22 @@ def test_it_is_foreseen_made_and_undone(debian: Debian, case: str) -> None:
     undone = json.loads(debian.runner("undo", "--out", "json").stdout)["local"]
     assert not undone["unknown"] and not [step for step in undone["steps"] if step["refused"]]
     assert debian.run(looks, code=None).stdout == before
+
+
+def test_daemons_of_systemd_know_their_settings(fresh: Debian) -> None:
+    """Those that run read their files anew; what they did before shows that they had not."""
+    asks = "systemctl show -P DefaultTasksMax; systemctl show -P MainPID systemd-journald"
+    kills = (
+        "busctl get-property org.freedesktop.login1 /org/freedesktop/login1"
+        " org.freedesktop.login1.Manager KillUserProcesses"
+    )
+    fresh.run("systemctl start systemd-logind systemd-journald")
+    before, logind = fresh.read(asks), fresh.read("systemctl show -P MainPID systemd-logind")
+    assert fresh.read(kills) == "b false"
+    fresh.tree(settings=json.dumps(CASES["settings of systemd"][0]))
+    fresh.results("sls", "settings")
+    fresh.until(f"{kills} | grep -qx 'b true'")
+    tasks, journald = fresh.read(asks).splitlines()
+    assert tasks == "77"
+    assert journald != before.splitlines()[1], "it was restarted"
+    assert fresh.read("systemctl show -P MainPID systemd-logind") == logind, "it was not"

@@ -24,7 +24,13 @@ from runner.api import (
 )
 from runner.api.claims import WHOLE, Claim
 from runner.api.offline import offline_as
+from runner.api.opposite import Opposite
 from states.file._diff import diff
+from states.systemd import _setting
+from states.systemd._setting import setting as setting
+from states.systemd._setting import setting_absent as setting_absent
+
+OPPOSITE = {"setting": Opposite("setting_absent", by=("daemon",))}
 
 
 class Files(Record):
@@ -286,9 +292,16 @@ def _ends(handled: str, user: str) -> bool:
 
 
 def owns(
-    fun: str, name: str, contents: object = None, user: object = None, **_: object
+    fun: str,
+    name: str,
+    contents: object = None,
+    user: object = None,
+    daemon: str = "",
+    **_: object,
 ) -> Iterator[Claim]:
-    """The file of a unit of the system."""
+    """The file of a unit of the system, or of settings."""
+    if fun == "setting":
+        yield Claim(WHOLE, _setting.setting_path(daemon, name))
     if contents is not None and user is None:
         unit_name = name if "." in name else f"{name}.service"
         folder = quadlets.FOLDER if quadlets.is_quadlet(name) else unit_files.FOLDER

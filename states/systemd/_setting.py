@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""systemd.setting and its opposite: what systemd's own daemons are told in files of settings."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from modules import file, service
+from modules.service import systemd
+from runner.api import Check, CommandFailed, Line, Name, Plan, Planned, StateFailed
+from states.file._diff import diff
+
+FOLDER = "/etc/systemd"
+SECTIONS = {
+    "journald": "Journal",
+    "logind": "Login",
+    "resolved": "Resolve",
+    "timesyncd": "Time",
+    "system": "Manager",
+    "user": "Manager",
+    "sleep": "Sleep",
+    "coredump": "Coredump",
+}
+Daemon = Literal[
+    "journald", "logind", "resolved", "timesyncd", "system", "user", "sleep", "coredump"
+]
+
+
+def _key_problem(key: str) -> str | None:
+    return None if re.fullmatch(r"[A-Z]\w*", key) else "expected a key such as SystemMaxUse"
+
+
+def _name_problem(name: str) -> str | None:
+    return None if re.fullmatch(r"\w[\w.@-]*", name) else "expected the name of a file"
+
+
+DropIn = Annotated[Name, Check(_name_problem)]
+Key = Annotated[Name, Check(_key_problem)]
+Value = bool | int | Line
+
+
+@file.validated
+def setting(name: DropIn, daemon: Daemon, settings: dict[Key, Value | list[Value]]) -> Planned:
+    """Make sure that a daemon of systemd has settings, in a file of their own
+    (/etc/systemd/DAEMON.conf.d/NAME.conf), and that it knows them.
+
+    journald, resolved and timesyncd are restarted where they run, logind and the manager of the
+    system read their files anew; the managers of users have the settings from their next start on.
+
+    name: The name of the file, without .conf; of files that say the same key, the last one counts.
+    daemon: journald, logind, resolved, timesyncd, sleep or coredump; system and user are the
+      managers themselves.
+    settings: Keys of its file (man journald.conf) with their values; of a list, each is a line.
+
+        limits:
+          systemd.setting:
+            - daemon: journald
+            - settings:
+                SystemMaxUse: 200M
+                ForwardToSyslog: False
+
+    Salt has nothing like it.
+    """
+    lines = [f"[{SECTIONS[daemon]}]"]
+    for key, value in settings.items():
+        values = value if isinstance(value, list) else [value]
+        lines += [f"{key}={_text(key, each)}" for each in values]
+    path, new = (
+        setting_path(daemon, name),
+        "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"),
+    )
+    old = _present(path)
+    if old == new:
+        return f"The settings {name} of {daemon} are in the correct state"
+    file.refuse_put(path)
+    changes = {path: diff(old, new)}
+    yield Plan(
+        changes, f"The settings {name} of {daemon} are set to be written", provides=[("file", path)]
+    )
+    file.makedirs(path.rpartition("/")[0], mode="0755", user=0, group=0)
+    file.write(path, new, mode=None if old is not None else "0644")
+    _tell(daemon)
+    return f"The settings {name} of {daemon} were written"
+
+
+@file.validated
+def setting_absent(name: DropIn, daemon: Daemon) -> Planned:
+    """Make sure that there is no such file of settings, and that the daemon knows.
+
+    name: The name of the file, without .conf.
+    daemon: As of systemd.setting.
+
+        limits:
+          systemd.setting_absent:
+            - daemon: journald
+
+    Salt has nothing like it.
+    """
+    path = setting_path(daemon, name)
+    old = _present(path)
+    if old is None:
+        return f"The settings {name} of {daemon} are absent already"
+    file.refuse_put(path)
+    yield Plan({path: diff(old, b"")}, f"The settings {name} of {daemon} are set to be removed")
+    file.remove(path)
+    _tell(daemon)
+    return f"The settings {name} of {daemon} were removed"
+
+
+def setting_path(daemon: str, name: str) -> str:
+    """The file of settings of a daemon."""
+    return f"{FOLDER}/{daemon}.conf.d/{name.removesuffix('.conf')}.conf"
+
+
+def _text(key: str, value: Any) -> str:
+    text = ("no", "yes")[value] if isinstance(value, bool) else str(value).strip()
+    if text.endswith("\\"):
+        raise StateFailed(f"settings: {key}: a backslash at the end would join the next line to it")
+    return text
+
+
+def _present(path: str) -> bytes | None:
+    if not file.lexists(path):
+        return None
+    if not file.is_file(path):
+        raise StateFailed(f"{path} is no file: remove it first")
+    return file.read_bytes(path)
+
+
+def _tell(daemon: str) -> None:
+    """Have a daemon that runs read its files anew."""
+    if not systemd.suits():
+        return
+    if daemon == "system":
+        service.systemctl_reload()
+    elif daemon in ("journald", "logind", "resolved", "timesyncd"):
+        unit = f"systemd-{daemon}.service"
+        if systemd.status(unit, ""):
+            try:
+                if daemon == "logind":  # a restart may end sessions
+                    systemd.act(unit, "kill", ["--signal=HUP"])
+                else:
+                    systemd.act(unit, "restart")
+            except CommandFailed as failure:
+                raise StateFailed(failure.message) from None
