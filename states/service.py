@@ -76,9 +76,9 @@ def _at_boot(name: str, starts: bool) -> str:
     return f"Service {name} starts at boot" if starts else f"Service {name} does not start at boot"
 
 
-def _reads_at_boot(name: str, sfun: str, **_: object) -> str:
-    """The reaction of a service of a system that does not run: nothing."""
-    return f"Service {name} does not run here: what it starts with at boot is what is there then"
+def _reads_at_boot(name: str, sfun: str, user: str | None = None, **_: object) -> str:
+    """The reaction of a service of a system that does not run: it starts with what is there."""
+    return _at_boot(name, service.enabled(name, None, user))
 
 
 @offline_as(_starts_at_boot)

@@ -83,6 +83,7 @@ SCENARIOS = [
         name="zoe",
         linger=False,
     ),
+    on("pkg.installed", name="hello", refresh=True),
     on("sysctl.present", name="vm.swappiness", value=7),
     on("sysctl.present", name="no.such.key", value="a b", config="/etc/sysctl.d/x.conf"),
     on(

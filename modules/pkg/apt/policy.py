@@ -29,6 +29,9 @@ def starting_nothing(argv: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the command line that runs a package manager where nothing is to be started. A policy
     that is there stays, and is the one that holds.
     """
+    if "update" in argv[1:2]:  # lists alone: a look may ask for it
+        yield argv
+        return
     if _is_ours():  # of a run that was killed
         file.remove(POLICY)
     if not is_offline() or file.lexists(POLICY):
