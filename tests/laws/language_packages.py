@@ -83,6 +83,18 @@ install*) case $words in *nosuch) echo 'error: could not find `nosuch`' >&2; exi
 uninstall*) : >.crates.toml;;
 esac
 """
+PIPX = r"""
+name=${words# }; name=${name%%==*}; version=${words#*==}
+case $command in
+install) case $words in *nosuch*) echo 'No matching distribution found for nosuch' >&2; exit 1; esac
+    case $words in *==*) ;; *) version=2.0.0; esac
+    mkdir -p venvs/$name
+    printf '{"main_package": {"package": "%s", "package_version": "%s"}}' $name $version \
+        >venvs/$name/pipx_metadata.json;;
+uninstall) rm -r venvs/$name;;
+*) echo 'a look has to read the records itself' >&2; touch venvs/looked; exit 1;;
+esac
+"""
 COMPOSER = r"""
 case $options in *--working-dir=/nowhere*) echo 'Invalid working directory' >&2; exit 1; esac
 if test -e composer-$command; then echo 'Nothing to install, update or remove' >&2; exit; fi
@@ -119,6 +131,7 @@ PROGRAMS = {
     "gem": START + GEM,
     "cargo": START + CARGO,
     "composer": START + COMPOSER,
+    "pipx": START + PIPX,
     "php": PHP,
     "flatpak": START + FLATPAK,
     "snap": START + SNAP,
@@ -153,7 +166,10 @@ def having(*without: str, also: str = "") -> Callable[[Path], None]:
         if also:
             (tmp / "have" / also).write_text("")
         os.environ["PATH"] = f"{tmp}/bin:{os.environ['PATH']}"
-        os.environ["CARGO_HOME"] = f"{tmp}/have"
+        os.environ["CARGO_HOME"] = os.environ["PIPX_HOME"] = f"{tmp}/have"
+        record = tmp / "have/venvs/my-tool/pipx_metadata.json"
+        record.parent.mkdir(parents=True)
+        record.write_text('{"main_package": {"package": "My_Tool", "package_version": "1.0"}}')
         for program in without:
             (tmp / "bin" / program).unlink(missing_ok=True)
 
@@ -235,6 +251,14 @@ SCENARIOS = [
     on("cargo.installed", without_programs, name="x", root="{tmp}", fails="cargo is missing: it"),
     on("cargo.removed", name="demo", root="{tmp}/have", user="root"),
     on("cargo.removed", plans=False, name="other"),
+    on("pipx.installed", name="new", user="root"),
+    on("pipx.installed", name="my.tool", version="1.2.3"),
+    on("pipx.installed", plans=False, name="My_Tool"),
+    on("pipx.installed", plans=False, name="my-tool", version="1.0"),
+    on("pipx.installed", name="nosuch", breaks="Error installing 'nosuch': pipx install: No match"),
+    on("pipx.installed", without_programs, name="x", fails="pipx is missing: it comes with pipx"),
+    on("pipx.removed", name="My_Tool", user="root"),
+    on("pipx.removed", plans=False, name="other"),
     on("composer.installed", **LIKE_COMPOSER, quiet=True),
     on("composer.installed", having(also="composer-install"), plans=False, name="{tmp}"),
     on("composer.installed", having(also="silent"), name="{tmp}", always_check=False),

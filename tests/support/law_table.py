@@ -68,8 +68,8 @@ RUNS = "what it asks has to run: there it says that it does not"
 REFUSED = "it is refused there, as its rules are the running kernel's"
 ASKS_NONE = "what runs is nothing to it"
 OFFLINE = {
-    **every("acl.* acme.* alias.* alternatives.* apache_* archive.* augeas.* cargo.*", KEPT),
-    **every("chrony.* composer.* cron.* debconf.* file.* flatpak.* gem.* git.*", KEPT),
+    **every("acl.* acme.* alias.* alternatives.* apache_* archive.* augeas.* cargo.* pipx.*", KEPT),
+    **every("chrony.* composer.* cron.* dconf.* debconf.* file.* flatpak.* gem.* git.*", KEPT),
     **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
     **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
     **every("user.absent x509.* xml.* environ.*", KEPT),
@@ -103,7 +103,9 @@ WRITTEN_BY_PROGRAMS = {
     **every("cmd.* module.*", UNKNOWN),
     **every("event.* http.* environ.* file.cached", PASSING),
     **every("docker_* postgres_* rabbitmq_* redis.* supervisord.*", SERVER),
-    **every("cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* snap.* virtualenv.*", PROGRAM),
+    **every(
+        "cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* pipx.* snap.* virtualenv.*", PROGRAM
+    ),
 }
 
 LAWS = {
@@ -192,7 +194,7 @@ LAWS = {
         "test_laws_of_somebody.py, machine/test_machine.py",
         lambda scenario: scenario.converges,
         {
-            **every("cargo.* docker_* firewalld.* flatpak.* gem.* npm.* snap.*", STAND_IN),
+            **every("cargo.* docker_* firewalld.* flatpak.* gem.* npm.* pipx.* snap.*", STAND_IN),
             **every("file.blockreplace file.comment file.line file.replace", REPEATS),
             **NEVER_SETTLED,
             "selinux.boolean": STAND_IN,
