@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import is_planned
-from modules._texts.lines import split
+from modules._texts.lines import once_a_line, split
 from runner.api import cached_look
 from runner.api.planning import doubts
 
@@ -191,6 +191,7 @@ def _names_of_machine(path: str) -> set[str]:
         return set()
 
 
+@once_a_line
 def _user(line: str) -> pwd.struct_passwd | None:
     """The user of a line; None for what the name services pass over."""
     import pwd

@@ -4,17 +4,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from modules import _accounts
 from modules._accounts.values import Account
+from modules._texts.lines import once_a_version
 
 LOGIN_DEFS, DEFAULTS = "/etc/login.defs", "/etc/default/useradd"
 
 
-def settings(path: str) -> dict[str, str]:
+def settings(path: str) -> Mapping[str, str]:
     """The words of /etc/login.defs, or the values of /etc/default/useradd."""
+    return _settings(tuple(_accounts.lines(path)))
+
+
+@once_a_version
+def _settings(lines: tuple[str, ...]) -> Mapping[str, str]:
     found = {}
-    for line in _accounts.lines(path):
+    for line in lines:
         match = re.match(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", line)
         if match:
             found[match[1]] = match[2].strip().strip("\"'")
