@@ -28,6 +28,7 @@ PAIR = Kind(
 def dry_run_check(plan: Plan, name: str, user: str | None = None, **_: object) -> None:
     """Raise StateFailed where the caller may not write the key."""
     file.refuse_put(name)
+    file.refuse_put(f"{name}.pub")
     file.refuse_owner(name, user, None)
 
 
@@ -58,6 +59,8 @@ def present(
 
     Salt has nothing like it.
     """
+    if bits is not None and bits not in pairs.LENGTHS[type_]:
+        raise StateFailed(f"There is no key of type {type_} with {bits} bits")
     uid = None if user is None else file.uid_of(user)
     if user is not None and uid is None:
         raise StateFailed(f"User {user} is not available", missing=("user", user))
@@ -70,6 +73,7 @@ def present(
             " name another file, or move it away"
         )
     public = f"{name}.pub"
+    line = now and (now.public or pairs.public_of(name, passphrase or ""))
     at = file.seen(name)
     properties = [
         Property("mode", "0600", lambda: at and at.mode, lambda mode: file.set_mode(name, mode)),
@@ -85,7 +89,7 @@ def present(
             lambda: "present" if now and now.public else "absent",
             lambda _: file.write(
                 public,
-                pairs.public_of(name, passphrase or "").encode() + b"\n",
+                f"{line}\n".encode(),
                 mode="0644",
                 user=uid,
                 group=gid,

@@ -13,6 +13,7 @@ from modules.file._snapshot import snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here
 
 _LISTED = re.compile(r"(?P<bits>\d+) \S+ .*\((?P<kind>[\w-]+)\)")
+LENGTHS = {"ed25519": (256,), "rsa": range(1024, 16385), "ecdsa": (256, 384, 521)}
 
 
 class Pair(Record):
@@ -35,6 +36,8 @@ def found(name: str) -> Pair | None:
         if file.lexists(public):
             raise StateFailed(f"{public} is there without its private key: move it away first")
         return None
+    if not file.is_file(name):
+        raise StateFailed(f"{name} is no plain file, and is left alone")
     needs("ssh-keygen", "openssh-client")
     done = cmd.probe(["ssh-keygen", "-l", "-f", name], stdin="")
     match = _LISTED.fullmatch(done.stdout.strip())

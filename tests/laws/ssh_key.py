@@ -21,7 +21,11 @@ SCENARIOS = [
     on("present", MADE, type="rsa", bits=4096, fails="is never overwritten"),
     on("present", MADE + "rm /root/key; ", fails="is there without its private key"),
     on("present", "date >/root/key", fails="finds no private key in it"),
+    on("present", "mkfifo /root/key", fails="is no plain file, and is left alone"),
+    on("present", bits=77, fails="There is no key of type ed25519 with 77 bits"),
+    on("present", type="rsa", bits=77, fails="There is no key of type rsa with 77 bits"),
     on("present", SECRET, passphrase="hidden"),
+    on("present", SECRET, passphrase="other", fails="incorrect passphrase"),
     on("present", user="zoe", fails="User zoe is not available"),
     on(
         "present",
