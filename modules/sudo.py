@@ -11,7 +11,7 @@ from runner.api import CommandFailed, StateFailed, for_states, here
 
 FOLDER = "/etc/sudoers.d"
 ENDS = re.compile(r"\\.|[,:=#\\]")  # what would end a word, unless it is escaped already
-KIND = re.compile(r"%?#\d+|%:?|\+|")  # a number, a group, a netgroup
+KIND = re.compile(r"!?(?:%?#\d+|%:?|\+)?")  # all but; a number, a group, a netgroup
 IN_NAMES = re.compile(r"[^\w./-]")
 COMMAND = re.compile(r"(!?)((?:sha\d+:\S+ +)?)(/.*|sudoedit +/.*|list|[A-Z][A-Z0-9_]*)")
 
@@ -22,10 +22,16 @@ def _in_command(match: re.Match[str]) -> str:
 
 @for_states
 def name_word(name: str) -> str:
-    """A user, group or host as a word of sudoers."""
+    """A user, group or host as a word of sudoers; with `!` before it, all but that."""
     kind = KIND.match(name)
     end = kind.end() if kind else 0
     return name[:end] + IN_NAMES.sub(r"\\\g<0>", name[end:])
+
+
+@for_states
+def group_name(name: str) -> str:
+    """A group as it stands among users."""
+    return f"!%{name[1:]}" if name.startswith("!") else f"%{name}"
 
 
 @for_states

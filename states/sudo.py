@@ -80,7 +80,7 @@ def rule(
     anything is written, in a dry run too: what it refuses never takes its place.
 
     name: The name of the file: letters, digits, `-` and `_`, as sudo passes over others.
-    users: Who may; ALL for everybody.
+    users: Who may; ALL for everybody. Here and below, `!NAME` behind ALL is all but that one.
     groups: Groups whose members may.
     commands: Absolute paths with their arguments, with wildcards, ALL, `sudoedit /path`, or one
       with `!` before it. Commas, colons and the like need no backslashes.
@@ -101,7 +101,7 @@ def rule(
 
     Salt has nothing like it.
     """
-    whose = [*(users or ()), *(f"%{group}" for group in groups or ())]
+    whose = [*(users or ()), *map(sudo.group_name, groups or ())]
     if not whose or not commands:
         raise StateFailed("A rule needs `users` or `groups`, and `commands` (ALL for any command)")
     given = (("NOPASSWD", nopasswd), ("SETENV", setenv), ("NOEXEC", noexec))
