@@ -24,6 +24,10 @@ def _size_problem(size: str) -> str | None:
     return None if re.fullmatch(r"[1-9]\d*[MGT]", size) else "expected a size with its unit"
 
 
+def _priority_problem(priority: int) -> str | None:
+    return None if -1 <= priority <= 32767 else "expected a number from -1 to 32767"
+
+
 Size = Annotated[Name, Check(_size_problem, "such as 512M or 2G")]
 
 
@@ -42,7 +46,7 @@ def _use(name: str, priority: int | None) -> None:
 def file_(
     name: AbsolutePath,
     size: Size,
-    priority: int | None = None,
+    priority: Annotated[int, Check(_priority_problem)] | None = None,
     persist: bool = True,
     config: AbsolutePath = mount.FSTAB,
 ) -> Planned:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,7 +22,14 @@ from runner.api import (
 )
 from runner.api.kinds import Kind, Property, Wording
 
-PackagedPath = Annotated[AbsolutePath, Check(line_problem, ONE_LINE)]
+
+def _path_problem(path: str) -> str | None:
+    if os.path.normpath(path) != path:
+        return "packages have no path with `..`, `//` or a slash at its end"
+    return line_problem(path)
+
+
+PackagedPath = Annotated[AbsolutePath, Check(_path_problem, ONE_LINE)]
 DIVERSION = Kind(
     "diversion of {name}",
     removed=Wording(
@@ -158,6 +166,7 @@ def statoverride(
     for what, which, known in (("user", user, uid), ("group", group, gid)):
         if known is None:
             raise StateFailed(f"{what.title()} {which} is not available", missing=(what, which))
+    file.real_path(name)  # through no link of somebody else
     rules = pkg.provider().path_rules
     rule, at = rules.overrides().get(name), file.seen(name)
     now = (rule or wanted)._asdict()

@@ -93,6 +93,13 @@ SCENARIOS = [
     on("statoverride", OVERRIDDEN, **WORDED, user="mail", mode="0711"),
     on("statoverride", OVERRIDDEN + "chmod 0 /usr/share/word; ", **WORDED, user="mail", mode=4711),
     on("statoverride", **WORDED, mode="0644", user="zoe", fails="User zoe is not available"),
+    on(
+        "statoverride",
+        "useradd -m zoe; ln -s /etc/shadow ~zoe/word; chown -h zoe ~zoe/word; ",
+        name="/home/zoe/word",
+        mode="0644",
+        fails="link",
+    ),
     on("statoverride_absent", OVERRIDDEN, **WORDED),
     on("statoverride_absent", plans=False, **WORDED),
     on("declared", keep=["*"], fails="no other state of this run declares a package"),

@@ -117,13 +117,18 @@ def undivert(path: str, rename: bool) -> None:
     _run(["dpkg-divert", "--rename" if rename else "--no-rename", "--remove", path])
 
 
-@only_files
-def _plan_override(path: str, wanted: Override) -> None:
-    write_overrides({**overrides(), path: wanted})
+def _give(path: str, wanted: Override) -> None:
+    """Give what is at a path its owner and mode: dpkg would follow any link to it."""
     if _paths.lexists(path):
         user, group = (name[1:] if name[:1] == "#" else name for name in wanted[:2])
         file.chown(path, user, group)
         file.set_mode(path, wanted.mode)
+
+
+@only_files
+def _plan_override(path: str, wanted: Override) -> None:
+    _give(path, wanted)
+    write_overrides({**overrides(), path: wanted})
 
 
 @only_files
@@ -138,7 +143,8 @@ def _plan_no_override(path: str) -> None:
 def override(path: str, wanted: Override) -> None:
     """Give a path an owner, a group and a mode that packages leave alone. Raises CommandFailed."""
     words = [plain_name(word, "the owner and group of an override") for word in wanted]
-    _run(["dpkg-statoverride", "--force-all", "--update", "--add", *words, path])
+    _give(path, wanted)
+    _run(["dpkg-statoverride", "--force-all", "--add", *words, path])
 
 
 @changer(before=lambda path: {"several": [snapshot(OVERRIDES)]}, planned=_plan_no_override)

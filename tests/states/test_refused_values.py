@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of arguments that are refused before anything is looked at."""
+
+from __future__ import annotations
+
+import pytest
+from command import Machine
+
+SIZE = "size=1M"
+PATH = "packages have no path with"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("swap.file", "name=/swap", SIZE, "priority=-2"), "a number from -1 to 32767"),
+        (("swap.file", "name=/swap", SIZE, "priority=32768"), "a number from -1 to 32767"),
+        (("pkg.diverted", "name=/usr//bin/a"), PATH),
+        (("pkg.undiverted", "name=/usr/bin/a/"), PATH),
+        (("pkg.diverted", "name=/usr/bin/a", "divert_to=/usr/../a"), PATH),
+        (("pkg.statoverride", "name=/usr/bin/", "mode=0755"), PATH),
+    ],
+)
+def test_a_value_is_refused(machine: Machine, words: tuple[str, ...], why: str) -> None:
+    assert why in machine("single", *words, "--test", code=1).stderr
