@@ -101,7 +101,8 @@ def _show_found(common: Common, words: list[str], problem: RunnerError | None = 
     if common.for_people:
         print(manual.found(answer, shutil.get_terminal_size().columns), end="")
     else:
-        write_value(common, [entry._asdict() for entry in answer.entries])
+        hint = [search.Entry("hint", answer.words, answer.hint)] if answer.hint else []
+        write_value(common, [entry._asdict() for entry in (*answer.entries, *hint)])
     return 0
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
+from itertools import islice
 
 from runner.engine.loader import unsupported
 from runner.model import other_tools
@@ -23,7 +24,7 @@ ALMOST = (
 )
 # how likely it is that people look for it
 _LIKELY = {"word": 4, "state": 3, "page": 3, "key": 2, "example": 1, "function": 0}
-_SMALL = frozenset("a an and at do for how i in is of on or the to with".split())
+_SMALL = frozenset("a an and at do for how i in is make of on or the to with".split())
 
 
 class Entry(Record):
@@ -55,9 +56,12 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         Entry("state", name, "of this tree") for name in states if name not in known_names
     ]
     said = " ".join(words)
-    asked = _all_asked(said)
+    ways = _all_asked(said)
+    asked = ways[0]
     hints = [row.hint(each.word) for each in asked for row in each.rows if row.text]
-    found = _found(everything, asked)
+    found = _found(everything, ways)
+    if not found and len(asked) > 1:  # of another tool's words their endings count, too
+        found = _found(everything, [[each._replace(rows=()) for each in asked]])
     if not found and len(asked) == 1 and (lacking := unsupported.hint(f"{said}.")):
         hints.append(lacking)
     if found or hints:
@@ -98,13 +102,14 @@ class _Asked(Record):
     stem: str
 
 
-def _all_asked(said: str) -> list[_Asked]:
-    """The words, or the one that they are together (`log rotation`, `virtual host`)."""
+def _all_asked(said: str) -> list[list[_Asked]]:
+    """The words; before them the one that they are together (`log rotation`, `virtual host`), if
+    they are.
+    """
     words = [word for word in said.lower().split() if word not in _SMALL] or [said.lower()]
-    for glue in (" ", "", "-", "_") if len(words) > 1 else ():
-        if other_tools.rows(glue.join(words)):
-            return [_asked(glue.join(words))]
-    return [_asked(word) for word in words]
+    together = (glue.join(words) for glue in (" ", "", "-", "_") if len(words) > 1)
+    known = (word for word in together if other_tools.rows(word))
+    return [*([_asked(word)] for word in islice(known, 1)), [_asked(word) for word in words]]
 
 
 def _asked(word: str) -> _Asked:
@@ -114,21 +119,21 @@ def _asked(word: str) -> _Asked:
     return _Asked(word, rows, [*here], stem if len(stem) > 3 else "")
 
 
-def _found(entries: Sequence[Entry], asked: Sequence[_Asked]) -> list[Entry]:
-    scored = []
+def _found(entries: Sequence[Entry], ways: Sequence[Sequence[_Asked]]) -> list[Entry]:
+    rated = []
     for entry in entries:
         names, about = _tokens(entry.name), _tokens(entry.about)
-        scores = [_score(each, entry.name, names, about) for each in asked]
-        if all(scores):
-            scored.append((-sum(scores) - _LIKELY[entry.kind], entry.name, entry))
+        scores = [[_score(each, entry.name, names, about) for each in asked] for asked in ways]
+        if best_score := max(sum(one) if all(one) else 0 for one in scores):
+            rated.append((-best_score - _LIKELY[entry.kind], entry.name, entry))
     of_module: Counter[tuple[str, str]] = Counter()
     best = list[Entry]()
-    for *_, entry in sorted(scored):
+    for *_, entry in sorted(rated):
         if any(entry.name == other.name for other in best):  # a state and a function
             continue
         module = (entry.kind, entry.name.partition(".")[0])
         of_module[module] += 1
-        asked_for = any(entry.name in each.here for each in asked)
+        asked_for = any(entry.name in each.here for asked in ways for each in asked)
         if "." not in entry.name or of_module[module] <= ALIKE or asked_for:
             best.append(entry)
     return best[:MOST]

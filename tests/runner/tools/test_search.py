@@ -14,7 +14,7 @@ from command import ROOT, Machine
 def found(machine: Machine, *words: str) -> list[str]:
     """The names of what a search finds."""
     answer = json.loads(machine("doc", *words, "--out", "json").stdout)["local"]
-    return [entry["name"] for entry in answer]
+    return [entry["name"] for entry in answer if entry["kind"] != "hint"]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,8 @@ def found(machine: Machine, *words: str) -> list[str]:
         ("inventory", "top"),
         ("facter", "docs/facts.md"),
         ("ssl", "acme.cert x509.certificate_managed"),
+        ("ssh key", "ssh_auth.present ssh_key.present"),
+        ("user sudo", "sudo.rule"),
     ],
 )
 def test_what_is_found(machine: Machine, words: str, wanted: str) -> None:
@@ -96,6 +98,16 @@ def test_a_mistyped_word_gets_its_hint(machine: Machine) -> None:
 def test_what_is_meant_comes_first(machine: Machine) -> None:
     """`firewall` is a resource of Puppet's, too, for which iptables stands."""
     assert found(machine, "firewall")[0] == "firewalld.present"
+
+
+def test_programs_get_the_hint_too(machine: Machine) -> None:
+    answer = json.loads(machine("doc", "become", "--out", "json").stdout)["local"]
+    assert [entry["kind"] for entry in answer] == ["hint"] and "leave it out" in answer[0]["about"]
+
+
+def test_what_every_state_makes_is_no_word_of_another_tool(machine: Machine) -> None:
+    assert "Ansible" not in machine("doc", "make", "a", "swap", "file").stdout
+    assert "Ansible" in machine("doc", "make").stdout
 
 
 def test_a_hint_is_enough(machine: Machine) -> None:
