@@ -78,10 +78,15 @@ def schedule(
             f"runner schedule {action}: there is no such action",
             hint="one of " + ", ".join(ACTIONS),
         )
+    typed = {"--every": every, "--cron": cron, "--splay": delay != "0", "--cron-d": cron_d}
+    typed |= {"--timer": timer, "--ac-power": ac_power, "--pull": pull, "--first-boot": first_boot}
+    given = [name for name, value in typed.items() if value]
+    if given and action != "install":
+        raise UsageError(f"{given[0]} is for `runner schedule install`")
     if action == "status":
         return _status(common, user)
     if first_boot:
-        if action == "remove" or cron_d or timer or every or cron or user or ac_power:
+        if user or {*given} - {"--first-boot", "--pull"}:
             raise UsageError("--first-boot goes with install and --pull alone")
         return _at_first_boot(common, pull)
     if (cron_d and timer) or (every and cron):

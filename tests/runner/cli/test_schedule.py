@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from command import Machine
 
 import modules.schedule
 import modules.schedule._jobs
@@ -102,6 +103,21 @@ def test_a_schedule_that_goes_on_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_cron_expression_is_not_for_timers() -> None:
     with pytest.raises(UsageError, match="--cron-d"):
         scheduling.timer_text(SchedulePlan((), None, "0 4 * * *"))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("install", "--first-boot", "--splay", "5m"), "goes with install and --pull alone"),
+        (("install", "--first-boot", "--user"), "goes with install and --pull alone"),
+        (("remove", "--first-boot"), "--first-boot is for `runner schedule install`"),
+        (("remove", "--timer"), "--timer is for `runner schedule install`"),
+        (("status", "--ac-power"), "--ac-power is for `runner schedule install`"),
+        (("status", "--splay", "5m"), "--splay is for `runner schedule install`"),
+    ],
+)
+def test_no_option_is_passed_over(machine: Machine, words: tuple[str, ...], why: str) -> None:
+    assert why in machine("schedule", *words, "--test", code=1).stderr
 
 
 def test_what_was_installed_is_found_again() -> None:
