@@ -200,6 +200,8 @@ LEVEL = "version: 5\nhierarchy:\n  - name: a\n    "
         (":backends: yaml\n:hirarchy: a\n", "", "no ':hirarchy' here", "hiera.yaml:2:1"),
         (":hierarchy:\n- [a]\n", "", "`:hierarchy` is not a text", "hiera.yaml:2:3"),
         (":yaml: data\n", "", "`:yaml` is not a mapping", "hiera.yaml:1:8"),
+        (":yaml:\n  :datadir: 5\n", "", "`:datadir` is not a text", "hiera.yaml:2:13"),
+        (":yaml:\n  :datadir: [a]\n", "", "`:datadir` is not a text", "hiera.yaml:2:13"),
         (
             ":hierarchy: [a, '%{facts.uptime}']\n:yaml:\n  :datadir: data\n",
             "",

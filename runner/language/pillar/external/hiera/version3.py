@@ -46,7 +46,9 @@ def as_version_5(config: Mapping[str, Any], place: Place) -> dict[str, Any]:
             paths.append(f"{text}.{options.get(':extension', ending)}")
             paths.places.append(level_place)
         keys = {each[1:]: options[each] for each in _KEYS if each in options}
-        level = {"name": name, "datadir": options.get(":datadir") or DATADIR, **kind}
+        said = options.get(":datadir") or DATADIR
+        datadir = typed(said, str, ":datadir", value_place(options, ":datadir", where))
+        level = {"name": name, "datadir": datadir, **kind}
         levels.append({**level, **({"options": keys} if keys else {}), "paths": paths})
         levels.places.append(at)
     return {"version": 5, "hierarchy": levels}
