@@ -11,6 +11,7 @@ from modules import cmd, file
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer, for_states
+from runner.api.offline import is_offline, of_running
 
 CONFIG = "/etc/selinux/config"
 SWITCH = "/sys/fs/selinux/enforce"
@@ -51,7 +52,7 @@ def setenforce(mode: str) -> str:
     )
     changed = re.sub(r"(?m)^\s*SELINUX\s*=.*$", f"SELINUX={mode.lower()}", text)
     file.write(CONFIG, changed.encode("utf-8", "surrogateescape"))
-    if mode != "Disabled" and file.is_file(SWITCH):
+    if mode != "Disabled" and file.is_file(SWITCH) and not is_offline():
         _do("setenforce", "1" if mode == "Enforcing" else "0")
     return getenforce()
 
@@ -74,6 +75,7 @@ def getsebool(boolean: str) -> dict[str, str]:
     return list_sebool().get(boolean, {})
 
 
+@of_running
 @changer
 def setsebools(pairs: Mapping[str, str], persist: bool = False) -> bool:
     """Set booleans to on or off. persist: also for the next start."""
@@ -96,6 +98,7 @@ def list_semod() -> dict[str, dict[str, str]]:
     return modules
 
 
+@of_running
 @changer
 def setsemod(module: str, enabled: bool) -> bool:
     """Enable or disable a module of the policy."""
@@ -104,12 +107,14 @@ def setsemod(module: str, enabled: bool) -> bool:
     )
 
 
+@of_running
 @changer
 def install_semod(module_path: str) -> bool:
     """Install a module of the policy from a file."""
     return _do("semodule", "--install", plain_name(module_path, "the module's path"))
 
 
+@of_running
 @changer
 def remove_semod(module: str) -> bool:
     """Remove a module of the policy."""
