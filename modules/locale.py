@@ -122,3 +122,25 @@ def gen_locale(locale: str) -> bool:
     if done.retcode or not avail(name):
         raise StateFailed(f"locale-gen did not make {name}: {done.error_text}")
     return True
+
+
+def is_listed(locale: str) -> bool:
+    """Return whether locale-gen makes a locale."""
+    text = file.read_bytes(LIST).decode("utf-8", "replace") if file.is_file(LIST) else ""
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return any(is_same(locale, line) for line in lines if line.strip())
+
+
+@changer(planned=True)
+def drop_locale(locale: str) -> bool:
+    """Make a locale usable no more. Raises StateFailed where locale-gen fails."""
+    text = file.read_bytes(LIST).decode("utf-8", "replace")
+    lines = [
+        f"# {line}" if line.strip() and line[:1] != "#" and is_same(locale, line) else line
+        for line in text.splitlines()
+    ]
+    file.write(LIST, "\n".join([*lines, ""]).encode())
+    done = cmd.execute(["locale-gen"])
+    if done.retcode or avail(locale):
+        raise StateFailed(f"locale-gen did not remove {locale}: {done.error_text}")
+    return True

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from modules import file
 from modules import locale as locales
-from runner.api import NonEmptyLine, Plan, Planned, here
+from runner.api import NonEmptyLine, Plan, Planned, StateFailed, here
 from states._tools import explained
+
+OPPOSITE = {"present": "absent"}
 
 
 def _warn_of_missing(name: str) -> None:
@@ -58,3 +60,26 @@ def present(name: NonEmptyLine) -> Planned:
     with explained(failed):
         locales.gen_locale(name)
     return f"Generated locale {name}"
+
+
+@file.validated
+def absent(name: NonEmptyLine) -> Planned:
+    """Make sure that programs cannot use a locale: locale-gen makes it no more.
+
+    name: The locale, as of locale.system.
+
+        fr_FR.UTF-8:
+          locale.absent: []
+
+    Salt has nothing like it.
+    """
+    if not locales.avail(name):
+        return f"Locale {name} is absent already"
+    if locales.is_same(locales.get_locale(), name):
+        raise StateFailed(f"{name} is the locale of the system: give it another (locale.system)")
+    if not locales.is_listed(name):
+        raise StateFailed(f"{name} is not one that locale-gen makes ({locales.LIST}): it stays")
+    file.refuse_rewrite(locales.LIST)
+    yield Plan({"locale": {"old": name, "new": None}}, f"Locale {name} is set to be removed")
+    locales.drop_locale(name)
+    return f"Removed locale {name}"

@@ -42,6 +42,7 @@ def linked(tmp: Path) -> None:
 D = {"name": "{tmp}/d"}
 OLD = {"age": 30, "time_comparison": "mtime"}
 T = {"name": "{tmp}/l", "target": "{tmp}/t"}
+GERMAN = "echo 'de_DE.UTF-8 UTF-8' >>/etc/locale.gen; locale-gen >/dev/null; "
 # swap is this computer's: what would change it is played
 SWAPPED = (
     "printf 'Filename Type Size Used Priority\\n' >/srv/swaps; mount --bind /srv/swaps /proc/swaps;"
@@ -54,6 +55,15 @@ SCENARIOS = [
     on("mount.swap", SWAPPED + "swapon -- /srv/swap", name="/srv/swap"),
     on("mount.swap", SWAPPED + "swapon -- /srv/swap", plans=False, name="/srv/swap", persist=False),
     on("locale.present", name="de_DE.UTF-8"),
+    on("locale.absent", GERMAN, name="de_DE.UTF-8"),
+    on("locale.absent", plans=False, name="de_DE.UTF-8"),
+    on("locale.absent", name="C.UTF-8", fails="is not one that locale-gen makes"),
+    on(
+        "locale.absent",
+        GERMAN + "echo LANG=de_DE.UTF-8 >/etc/default/locale",
+        name="de_DE.utf8",
+        fails="is the locale of the system",
+    ),
     on(
         "pkg.uptodate",
         "apt-get install -q -y greeting=1.0",

@@ -38,6 +38,7 @@ DEMO = """printf '#!/bin/sh\\ntest "$1" = -N && echo demo || touch /run/tick\\n'
     >/usr/sbin/apparmor_parser; chmod 755 /usr/sbin/apparmor_parser
 mkdir -p /etc/apparmor.d/disable; cd /etc/apparmor.d || exit; echo 'profile demo {}' >demo
 """
+KEEP = "mkdir -p /etc/systemd/logind.conf.d; date >/etc/systemd/logind.conf.d/keep.conf; "
 ADDED = "rc-update add tick default; "
 
 on = on_machine(before=UNITS, offline=True)
@@ -64,6 +65,9 @@ SCENARIOS = [
     on("service.masked", MASKED, name="tick", plans=False),
     on("service.unmasked", MASKED, name="tick"),
     on("service.enabled", "useradd -m zoe", name="mine", user="zoe", fails="is not available"),
+    on("systemd.setting", name="keep", daemon="journald", settings={"Storage": "none"}),
+    on("systemd.setting", name="deep", daemon="system", settings={"DefaultTasksMax": 77}),
+    on("systemd.setting_absent", KEEP, name="keep", daemon="logind"),
     on(
         "systemd.unit",
         name="tock",

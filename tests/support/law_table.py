@@ -144,7 +144,7 @@ LAWS = {
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
             **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
-            **every("kmod.* locale.present network.managed network.routes", NEEDS_NOTHING),
+            **every("kmod.* locale.[ap]* network.managed network.routes", NEEDS_NOTHING),
             **every("postgres_initdb.present process.absent schedule.present", NEEDS_NOTHING),
         },
     ),
