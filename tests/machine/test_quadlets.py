@@ -146,7 +146,7 @@ def test_states_that_follow_see_the_planned_services(debian: Debian) -> None:
     assert debian.read("systemctl is-active part.timer late-volume") == "active\nactive"
     debian.runner("undo")
     assert debian.run("systemctl is-active part.timer late-volume", code=3)
-    assert not debian.read(f"find {FOLDER} -name '*late*'")
+    debian.run(f"ls {FOLDER}/late.pod {FOLDER}/late.volume", code=2)
 
 
 def test_a_quadlet_of_a_user(debian: Debian) -> None:
