@@ -19,6 +19,7 @@ OPENRC = """mkdir -p /etc/runlevels/default; rm -f /sbin/init; rm -f /run/system
 printf '#!/sbin/openrc-run\\nstart() { touch /run/tick; }\\n' >/etc/init.d/tick
 chmod 755 /etc/init.d/tick
 """
+SETTING = {"name": "limits", "daemon": "journald"}
 LOADED = "echo floppy >/etc/modules-load.d/salt_managed.conf; "
 LINE = "printf '/dev/vdx\\t\\t/data\\text4\\tdefaults\\t0 0\\n' >>/etc/fstab; "
 DATA = {"name": "/data", "device": "/dev/vdx", "fstype": "ext4"}
@@ -80,6 +81,12 @@ SCENARIOS = [
     ),
     on("systemd.unit", ENABLED, name="tick", enable=False, running=False),
     on("systemd.unit", name="tick", running=True, plans=False),
+    on("systemd.setting", **SETTING, settings={"SystemMaxUse": "200M"}),
+    on(
+        "systemd.setting_absent",
+        "mkdir -p /etc/systemd/journald.conf.d; echo x >/etc/systemd/journald.conf.d/limits.conf",
+        **SETTING,
+    ),
     on("user.present", name="zoe", linger=True),
     on(
         "user.present",
