@@ -30,6 +30,7 @@ RAW = {
     "machine/test_services.py": "a service that dies a while after its start, and what is at rest",
     "modules/test_processes.py": "a start that takes long",
     "runner/output/test_output.py": "what must not come back within some ticks",
+    "runner/cli/test_root.py": "what a run leaves in the background is ended with it",
     "test_full_disk.py": "a server that is slow",
 }
 

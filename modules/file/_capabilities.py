@@ -19,7 +19,7 @@ def get_capabilities(path: str) -> str:
     {{ salt['file.get_capabilities']('/usr/bin/ping') }}
     """
     needs("getcap", PACKAGE)
-    done = cmd.probe(["getcap", path])
+    done = cmd.probe(["getcap", "--", path])
     return done.stdout.removeprefix(path).lstrip(" =").strip()
 
 
