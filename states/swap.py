@@ -120,7 +120,7 @@ def absent(name: AbsolutePath, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a file is not swapped to, and that it is gone, with its line in fstab.
 
     name: The file; one that is no swap file is left alone.
-    config: The file that has the line.
+    config: as of swap.file.
 
         /swapfile:
           swap.absent: []
