@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import posix
+import re
 import shutil
 import signal
 import socket
@@ -117,7 +118,11 @@ def enter(root: str, visible: Iterable[str], writable: Iterable[str] = ()) -> No
             _become_root_of_namespace()
         unshare(PROCESSES)
         _hand_over()
-        _compose(path, shown)
+        resolver = _compose(path, shown)
+        python.move(SEEN, f"{OWN}/python")  # what tells of an error is imported late
+        file_systems.make_locks("/run")
+        _offer_resolver(resolver)
+        socket.sethostname(_host_name())
         _hand_over()
     except OSError as error:
         raise RunnerError(
@@ -128,7 +133,6 @@ def enter(root: str, visible: Iterable[str], writable: Iterable[str] = ()) -> No
     for number in (namespaces.CAPABILITIES | namespaces.NETWORK_CAPABILITIES).values():
         namespaces.drop_capability(number)
     _settle()
-    python.move(SEEN, f"{OWN}/python")
     _try_shell(root)
 
 
@@ -255,9 +259,9 @@ def _range(path: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- what it sees
 
 
-def _compose(root: str, shown: Mapping[str, int]) -> None:
-    """Make the tree below a folder the root of this process. shown: what it sees of the host, and
-    how. Raises OSError.
+def _compose(root: str, shown: Mapping[str, int]) -> str:
+    """Make the tree below a folder the root of this process, and return the host's resolv.conf.
+    shown: what it sees of the host, and how. Raises OSError.
     """
     unshare(MOUNTS | NAMES | MESSAGES)
     mount("", "/", flags=RECURSIVE | PRIVATE)
@@ -278,14 +282,19 @@ def _compose(root: str, shown: Mapping[str, int]) -> None:
         file_systems.share(f"{root}{SEEN}", path, descriptor, shown[path])
         os.close(descriptor)
     namespaces.pivot(root)
-    file_systems.make_locks("/run")
-    _offer_resolver(resolver)
-    socket.sethostname(_text("/etc/hostname").strip() or "localhost")
+    return resolver
+
+
+def _host_name() -> str:
+    """The image's: the first line that is no comment, if that is a name."""
+    lines = (line.strip() for line in _text("/etc/hostname").splitlines())
+    name = next((line for line in lines if line and line[0] != "#"), "")
+    return name if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) else "localhost"
 
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(errors="surrogateescape")
+        return Path(path).read_text(errors="surrogateescape") if os.path.isfile(path) else ""
     except OSError:
         return ""
 

@@ -117,6 +117,28 @@ def test_accounts_name_and_hardware_are_those_of_the_image(image: Image) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (b"# a\n\n web.example.org \nb\n", "web.example.org"),
+        (b"a b\n", "localhost"),
+        (b"\xff\0", "localhost"),
+        (b"h" * 300, "localhost"),
+    ],
+)
+def test_a_host_name_is_one(image: Image, text: bytes, name: str) -> None:
+    (image.root / "etc/hostname").write_bytes(text)
+    assert image("call", "grains.get", "id").stdout.strip() == name
+
+
+def test_what_goes_wrong_at_the_door_is_told(image: Image) -> None:
+    (image.root / "etc/hostname").unlink()
+    os.mkfifo(image.root / "etc/hostname")
+    (image.root / "etc/resolv.conf").symlink_to("/run/" + "a" * 300)
+    refused = image("call", "grains.get", "id", code=1)
+    assert "File name too long" in refused.stderr and "bug" not in refused.stderr
+
+
+@pytest.mark.parametrize(
     ("files", "init"),
     [
         ({"usr/sbin/init": "../lib/systemd/systemd"}, "systemd"),
