@@ -108,7 +108,8 @@ def unit(
     if not systemd.suits():
         raise StateFailed("systemd.unit needs systemd, which does not run this machine")
     whose = user or ""
-    full = name if quadlets.is_quadlet(name) else systemd.unit(name)
+    as_unit = systemd.unit(name)  # which refuses what is the name of nothing
+    full = name if quadlets.is_quadlet(name) else as_unit
     files = _files(full, contents, drop_ins or {}, timer, whose)
     if files.changes:
         _verify(full, contents, files, whose)

@@ -74,6 +74,7 @@ def test_what_podman_refuses_fails_in_the_dry_run(debian: Debian) -> None:
                 "lazy.container": {"contents": BOX, "enable": True},
                 "early.container": {"contents": BOX + INSTALL, "enable": False},
                 "nosuch.volume": {"running": True},
+                "../up.container": {"contents": BOX},
                 "odd.container": {"contents": BOX + "[Service]\nType=nosuch\nNosuchKey=1\n"},
             }
         ),
@@ -94,6 +95,7 @@ def test_what_podman_refuses_fails_in_the_dry_run(debian: Debian) -> None:
         assert "write `[Install]` with `WantedBy=" in said["lazy.container"]
         assert "leave `[Install]` out of its contents" in said["early.container"]
         assert said["nosuch.volume"].startswith("There is no quadlet nosuch.volume, and")
+        assert said["../up.container"] == "'../up.container' is not the name of a unit"
         assert "Podman refuses odd.container" in said["odd.container"]
         (comment,) = [
             r["comment"] for r in debian.results("sls", "broken", *words, code=2).values()
