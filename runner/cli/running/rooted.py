@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.engine.rehearsal import image
 from runner.model.errors import UsageError
+from runner.model.nested import strings
 from runner.model.paths import leave_host, of_host, on_host
 from runner.sources.config import load
 
@@ -92,14 +93,7 @@ def _is_file(log: str | None) -> bool:
 
 
 def _paths(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and value.startswith("/"):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _paths(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _paths(one)
+    yield from (text for text in strings(value) if text.startswith("/"))
 
 
 def _moved(options: Options, folders: Mapping[str, str]) -> Options:
