@@ -16,7 +16,9 @@ from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 
 Key = Annotated[
-    Line, Pattern(r"(/[^/\s]+)+", "the path of a key, such as /org/gnome/mutter/overlay-key")
+    Line,
+    # without what means something else in the files of databases
+    Pattern(r"(/[^/\s=\[\]#]+)+", "the path of a key, such as /org/gnome/mutter/overlay-key"),
 ]
 DatabaseName = Annotated[Name, Pattern(r"[\w-]+", "the name of a database (letters, digits, -, _)")]
 NOT_SET, LOCKED = "not set", "locked"

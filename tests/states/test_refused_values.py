@@ -15,6 +15,9 @@ PATH = "packages have no path with"
     [
         (("swap.file", "name=/swap", SIZE, "priority=-2"), "a number from -1 to 32767"),
         (("swap.file", "name=/swap", SIZE, "priority=32768"), "a number from -1 to 32767"),
+        (("dconf.set", "name=/org/a/b=c", "value=1"), "the path of a key"),
+        (("dconf.lock", "name=/org/a]/b"), "the path of a key"),
+        (("dconf.reset", "name=/org/a/#b"), "the path of a key"),
         (("pkg.diverted", "name=/usr//bin/a"), PATH),
         (("pkg.undiverted", "name=/usr/bin/a/"), PATH),
         (("pkg.diverted", "name=/usr/bin/a", "divert_to=/usr/../a"), PATH),
