@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import glob
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -87,7 +88,7 @@ def _epoch(environ: Mapping[str, str] = os.environ) -> int | None:
     given = environ.get(EPOCH)
     if not given:
         return None
-    if not (given.isascii() and given.isdigit()):
+    if not re.fullmatch("[0-9]{1,18}", given):
         raise UsageError(f"${EPOCH} is {given!r}", hint="seconds since 1970, as of `date +%s`")
     return int(given)
 

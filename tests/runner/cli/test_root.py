@@ -286,6 +286,7 @@ def test_a_container_build_leaves_nothing_of_its_own(tmp_path: Path) -> None:
     ("environment", "config", "why"),
     [
         ({"SOURCE_DATE_EPOCH": "today"}, {}, "error: $SOURCE_DATE_EPOCH is 'today'"),
+        ({"SOURCE_DATE_EPOCH": "1" * 5000}, {}, "error: $SOURCE_DATE_EPOCH is '111"),
         ({}, {"image_clean": ["brew"]}, "image_clean: 'brew' is no package manager"),
     ],
 )
