@@ -19,7 +19,7 @@ PAIR = Kind(
         "{Title} is set to be made",
         "{Title} was made",
         changes={"{name}": {"old": None, "new": "{kind}"}},
-        provides={"file": "{name}"},
+        provides={"file": ("{name}", "{name}.pub")},
     ),
     Wording("", "{Title} is set to be changed", "{Title} was changed"),
 )

@@ -89,7 +89,8 @@ def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     """The keys of a file (salt://, or a path). Raises StateFailed where there is none."""
     path = file.fetched(source, saltenv)
     if path is None:
-        raise StateFailed(f"Failed to add the ssh key. The source {source} does not exist")
+        why = f"Failed to add the ssh key. The source {source} does not exist"
+        raise StateFailed(why, missing=("file", source))
     entries = [
         parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
     ]

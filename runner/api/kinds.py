@@ -84,7 +84,7 @@ class Wording(Record):
     failed: before the reason. Empty (the default): the reason alone.
     changes: of the result, with such texts, too; None (the default): the properties that differ,
     old and new; CURRENT and WANTED in them: only the values that are there, that are wanted.
-    provides: the facts of the Plan, their names such texts, too; OPEN for anything.
+    provides: the facts of the Plan, their names such texts, or several; OPEN for anything.
     """
 
     already: str
@@ -92,7 +92,7 @@ class Wording(Record):
     done: str
     failed: str = ""
     changes: Mapping[str, Any] | None = None
-    provides: Mapping[str, str] | Open = {}
+    provides: Mapping[str, str | tuple[str, ...]] | Open = {}
 
 
 class Kind(Record):
@@ -190,8 +190,11 @@ class Kind(Record):
             }
         else:
             changes = self._filled(changes, fields, parts)
-        names = facts.items() if isinstance(facts, Mapping) else ()
-        provides = [(fact, self._text(name, fields)) for fact, name in names]
+        provides = [
+            (fact, self._text(name, fields))
+            for fact, names in (facts.items() if isinstance(facts, Mapping) else ())
+            for name in ([names] if isinstance(names, str) else names)
+        ]
         pending = self._text(wording.pending, fields)
         yield Plan(changes, pending, provides=provides if isinstance(facts, Mapping) else facts)
         outcome = self._tried(wording, step, fields)

@@ -112,6 +112,23 @@ def test_it_is_foreseen_made_and_undone(debian: Debian, case: str) -> None:
     assert debian.run(looks, code=None).stdout == before
 
 
+def test_a_key_that_is_to_be_lets_in(fresh: Debian) -> None:
+    tree = {
+        "in": {
+            "ssh_auth.present": [
+                {"user": "ann", "source": "/home/ann/id.pub"},
+                {"require": ["key"]},
+            ]
+        },
+        "key": {"ssh_key.present": [{"name": "/home/ann/id"}, {"user": "ann"}]},
+        "ann": {"user.present": []},
+    }
+    fresh.tree(needs=json.dumps(tree))
+    for words, result in ((["--test"], None), ([], True)):
+        found = fresh.results("sls", "needs", *words)
+        assert {each["result"] for each in found.values()} == {result}, found
+
+
 def test_daemons_of_systemd_know_their_settings(fresh: Debian) -> None:
     """Those that run read their files anew; what they did before shows that they had not."""
     asks = "systemctl show -P DefaultTasksMax; systemctl show -P MainPID systemd-journald"
