@@ -43,6 +43,7 @@ KEEP = "mkdir -p /etc/systemd/logind.conf.d; date >/etc/systemd/logind.conf.d/ke
 ADDED = "rc-update add tick default; "
 
 on = on_machine(before=UNITS, offline=True)
+desktop = on_machine(layer="desktop", offline=True)
 openrc = on_machine(before=OPENRC, layer="openrc", offline=True)
 
 SCENARIOS = [
@@ -135,6 +136,8 @@ SCENARIOS = [
     on("apparmor.disabled", DEMO, name="demo"),
     on("timezone.system", name="Asia/Tokyo", utc=False),
     on("process.absent", name="python", plans=False),
+    desktop("at.present", name="date", timespec="10:00 2035-11-23"),
+    desktop("at.absent", "cd /; echo date | at '10:00 2035-11-23'; ", name="date"),
     openrc("service.running", name="tick", enable=True),
     openrc("service.running", ADDED, name="tick", enable=True, plans=False),
     openrc("service.dead", ADDED, name="tick", enable=False),

@@ -92,6 +92,7 @@ NOTHING_HERE = {
         "selinux.* service.* ssh_* sudo.* swap.* sysctl.* systemd.* timezone.* ufw.* user.*",
         ON_MACHINES,
     ),
+    "at.*": "the queue of at is no file of a state: undo says so",
     "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
 NEVER_SETTLED = {
@@ -139,7 +140,7 @@ LAWS = {
         lambda scenario: not scenario.machine or bool(scenario.after),
         {
             **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
-            **every("acl.absent acl.list_absent apache_*.disabled", FACTS),
+            **every("acl.absent acl.list_absent apache_*.disabled at.absent", FACTS),
             **every("file.capability ssh_key.present swap.file", FACTS),
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
             **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
@@ -180,6 +181,7 @@ LAWS = {
             **every("http.* mysql_* postgres_*", SERVER),
             **every("acme.cert flatpak.* selinux.boolean", STAND_IN),
             "mount.mounted": "which options a file system has, mount knows",
+            "at.present": "which times there are, at knows",
             "alternatives.install": "which links others have, update-alternatives knows",
             **every(
                 "pkg.downloaded pkg.installed", "which versions there are the lists say, renewed"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real at: its jobs by tag and by command, those that Salt made, and a job that runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from debian import Debian
+
+LAYER = "desktop"
+
+
+def at(function: str, **given: Any) -> dict[str, Any]:
+    return {f"at.{function}": [{key: value} for key, value in given.items()]}
+
+
+def test_jobs_of_at(fresh: Debian) -> None:
+    fresh.run("useradd -m zoe")
+    fresh.run("cd /; printf '### SALT: love\\necho salt\\n' | at '09:09 2035-11-09'")
+    when = "04:00 2035-12-24"
+    made = {
+        "plain": at("present", job="touch /root/ran", timespec=when),
+        "of zoe": at("present", job="id >~/who\nls", timespec=when, user="zoe", tag="hers"),
+        "salt's": at("present", job="echo other", timespec=when, tag="love", unique_tag=True),
+        "late": at("present", job="true", timespec="10:00 2020-01-01"),
+        "wrong": at("present", job="true", timespec="teatime-ish"),
+    }
+    gone = {"hers": at("absent", tag="hers", runas="zoe")}
+    fresh.tree(a=json.dumps(made), b=json.dumps(gone))
+    dry = fresh.results("sls", "a", "--test", code=None)
+    assert {name: sorted(each["changes"]) for name, each in dry.items() if "of" in name} == {
+        "of zoe": ["date", "job", "queue", "tag", "time", "user"]
+    }
+    assert fresh.read("atq | wc -l") == "1", "a dry run adds none"
+    real = fresh.results("sls", "a", code=2)
+    comments = {name: each["comment"] for name, each in real.items()}
+    assert comments == {
+        "plain": f"job touch /root/ran added and will run on {when}",
+        "of zoe": f"job id >~/who\nls added and will run as zoe on {when}",
+        "salt's": "atleast one job with tag love exists.",
+        "late": "at 10:00 2020-01-01: at: refusing to create job destined in the past",
+        "wrong": comments["wrong"],
+    }
+    assert "Garbled time" in comments["wrong"]
+    assert real["of zoe"]["changes"] == {
+        "job": "3",
+        "date": "2035-12-24",
+        "time": "04:00:00",
+        "queue": "a",
+        "user": "zoe",
+        "tag": "hers",
+    }
+    again = fresh.results("sls", "a", code=2)
+    assert not any(each["changes"] for each in again.values())
+    assert fresh.read("atq | wc -l") == "3"
+    assert "### SALT: hers\nid >~/who\nls" in fresh.read("at -c 3")
+    as_zoe = "setpriv --reuid=zoe --regid=zoe --init-groups env HOME=/home/zoe"
+    fresh.run(f"at -c 3 >/tmp/job; chmod 644 /tmp/job; {as_zoe} sh /tmp/job")
+    assert "(zoe)" in fresh.read("cat /home/zoe/who")
+    assert fresh.results("sls", "b")["hers"]["changes"] == {"removed": ["3"]}
+    assert fresh.results("sls", "b")["hers"]["comment"] == "removed 0 job(s)"
+    assert fresh.read("atq | wc -l") == "2"
