@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from modules import ps
 from runner.api import Done, Name, NonEmptyLine, Plan, Planned, StateFailed
-from runner.api.offline import offline_as
 
 
-@offline_as(lambda name, **_: "No matching processes running: this system does not run")
 def absent(
     name: NonEmptyLine, user: Name | None = None, signal: Name | int = "TERM", timeout: float = 5
 ) -> Planned:

@@ -15,7 +15,7 @@ from modules._machine.processes import needs
 from modules._texts.files import text_of
 from modules.ps import _machine, table
 from runner.api import CommandFailed, changer, for_states, planned_as
-from runner.api.offline import of_running
+from runner.api.offline import is_offline
 
 
 def get_pid_list() -> list[int]:
@@ -64,7 +64,19 @@ def pkill(
 @for_states
 def others(pattern: str, user: str | None = None, full: bool = False) -> list[int]:
     """The processes that pkill would signal."""
-    return sorted(set(pgrep(pattern, user, full) or ()) - table.own_family())
+    found = set(pgrep(pattern, user, full) or ()) - table.own_family()
+    return sorted(pid for pid in found if _is_of_this_system(pid))
+
+
+def _is_of_this_system(pid: int) -> bool:
+    """Return false, on a system that does not run, for a process of the machine around it."""
+    if not is_offline():
+        return True
+    try:
+        ours, its = os.stat("/"), os.stat(f"/proc/{pid}/root")  # os: what runs is not planned
+        return os.path.samestat(ours, its)
+    except OSError:
+        return False
 
 
 @for_states
@@ -106,9 +118,10 @@ def _signal(signal: int | str) -> int:
         raise CommandFailed(f"there is no signal {signal!r}") from None
 
 
-@of_running
 @changer(touches=["services"])
 def _send(pid: int, number: int) -> bool:
+    if not _is_of_this_system(pid):
+        raise CommandFailed(f"process {pid} is none of this system, which does not run")
     return _tried(pid, number)
 
 

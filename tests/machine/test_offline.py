@@ -142,6 +142,19 @@ def test_a_killed_run_leaves_no_policy(image: Debian) -> None:
     image.run("test ! -e /run/started")
 
 
+def test_processes_of_the_machine_around_are_left_alone(image: Debian) -> None:
+    around = image.start("sleep", "98701")
+    image.start("chroot", "/image", "sleep", "98702")
+    absent = ("single", "process.absent", "name=sleep 9870")
+    for more in (["--test"], []):
+        (result,) = inside(image, *absent, *more).values()
+        assert len(result["changes"]["killed"]) == 1
+    assert image.read("pgrep -x sleep") == str(around)
+    refused = image.run(f"chroot /image {RUNNER} call ps.kill_pid {around}", code=None)
+    assert "is none of this system" in refused.stderr + refused.stdout
+    image.run(f"kill {around}")
+
+
 def test_the_setting_decides(image: Debian) -> None:
     image.write("/etc/systemd/system/tick.service", UNIT)
     image.write("/etc/runner/runner.yaml", "offline: true\n")

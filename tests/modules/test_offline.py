@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import kmod, mount, ps, selinux, sysctl, system
+from modules import kmod, mount, selinux, sysctl, system
 from modules._machine import processes
 from modules.firewalls import firewalld, ipset, ufw
 from modules.firewalls.iptables import _kernel as iptables
@@ -25,7 +25,6 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (mount.umount, ("/mnt",)),
     (mount.swapon, ("/swap",)),
     (mount.swapoff, ("/swap",)),
-    (ps.kill_pid, (1, 0)),
     (system.reboot, ()),
     (selinux.setsebools, ({"a": "on"},)),
     (selinux.setsemod, ("a", True)),
