@@ -23,6 +23,15 @@ INVISIBLE = set(
 DEFAULTS = ("size=50%", "mode=1777", "uid=0", "gid=0", "huge=never")
 
 
+def told_at_boot(device: str, where: str, fstype: str, opts: str | Sequence[str] | None) -> str:
+    """What a line of fstab does at the start of the system; empty for nothing."""
+    if "noauto" in mount.parsed_options(opts or ()):
+        return ""
+    if fstype == "swap":
+        return f"Swap {device} is activated at boot"
+    return f"{device} is mounted at {where} at boot"
+
+
 class PendingMount:
     """The pending changes of one mount, and their comment."""
 

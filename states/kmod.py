@@ -8,7 +8,7 @@ from functools import partial
 
 from modules import file, kmod
 from runner.api import OPEN, Name, Plan, Planned, StateFailed
-from runner.api.offline import offline_as
+from runner.api.offline import at_boot, offline_as
 from states._tools import explained
 
 OPPOSITE = {"present": "absent"}
@@ -29,7 +29,7 @@ def _kept(
             raise StateFailed(f"{label} is unavailable: {module!r} is not the name of one")
     kept = kmod.mod_list(only_persist=True)
     differing = [module for module in wanted if persist and (module in kept) is not loads]
-    done = f"{label} {'loaded' if loads else 'not loaded'} at boot"
+    done = _loaded(name, True, mods) if loads else f"{label} not loaded at boot"
     if not differing:
         return done if persist else f"{label} not touched: this system does not run"
     yield Plan(dict.fromkeys(differing, "loaded" if loads else "removed"), done)
@@ -37,11 +37,16 @@ def _kept(
     return done
 
 
+def _loaded(name: str, persist: bool = False, mods: list[str] | None = None, **_: object) -> str:
+    return f"{_label(name, mods)} loaded at boot" if persist else ""
+
+
 def _label(name: str, mods: list[str] | None) -> str:
     return f"Kernel module{'s' if mods else ''} {', '.join(mods or [name])}"
 
 
 @file.validated
+@at_boot(_loaded)
 @offline_as(_kept)
 def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are loaded.

@@ -23,9 +23,16 @@ from runner.api import (
     StateFailed,
 )
 from runner.api.claims import PART, Claim
-from runner.api.offline import offline_as, offline_with
+from runner.api.offline import at_boot, offline_as, offline_with
 from runner.api.opposite import Opposite, Removal
-from states._mount import INVISIBLE, PendingMount, back_to_default, former_options, missing_options
+from states._mount import (
+    INVISIBLE,
+    PendingMount,
+    back_to_default,
+    former_options,
+    missing_options,
+    told_at_boot,
+)
 from states._tools import explained
 
 Device = Annotated[
@@ -49,7 +56,19 @@ def _present(where: str) -> mount.Mounted | None:
     return mount.active_mounts().get(where)
 
 
+def _mounted_at_boot(
+    name: str,
+    device: str,
+    fstype: str,
+    opts: str | Sequence[str] | None = None,
+    persist: bool = True,
+    **_: object,
+) -> str:
+    return told_at_boot(device, name, fstype, opts) if persist else ""
+
+
 @file.validated
+@at_boot(_mounted_at_boot)
 @offline_with(mount_=None)
 def mounted(
     name: AbsolutePath,
@@ -278,7 +297,7 @@ def _swapped_at_boot(
     name: str, persist: bool = True, config: str = mount.FSTAB, **_: object
 ) -> Planned:
     """`swap` of a system that does not run."""
-    done = f"Swap {name} is activated at boot"
+    done = _activated(name)
     if not persist:
         return f"Swap {name} is not activated: this system does not run"
     if any((entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)):
@@ -288,7 +307,12 @@ def _swapped_at_boot(
     return f"{done}. Added new entry to the fstab."
 
 
+def _activated(name: str, persist: bool = True, **_: object) -> str:
+    return told_at_boot(name, "none", "swap", None) if persist else ""
+
+
 @file.validated
+@at_boot(_activated)
 @offline_as(_swapped_at_boot)
 def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
@@ -335,7 +359,23 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     return Done(done if persists else f"{done}. Added new entry to the fstab.", now)
 
 
+def _written(
+    name: str,
+    fs_file: str,
+    fs_vfstype: str,
+    fs_mntops: str | Sequence[str] | None = None,
+    mount_by: str | None = None,
+    **_: object,
+) -> str:
+    return told_at_boot(_device(name, mount_by), fs_file, fs_vfstype, fs_mntops)
+
+
+def _device(name: str, mount_by: str | None) -> str:
+    return name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
+
+
 @file.validated
+@at_boot(_written)
 @offline_with(mount_=False)
 def fstab_present(
     name: NonEmptyLine,
@@ -374,7 +414,7 @@ def fstab_present(
 
     Behaviour: Salt 3008's mount.fstab_present.
     """
-    device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
+    device = _device(name, mount_by)
     entry = mount.FstabEntry(
         device,
         fs_file,

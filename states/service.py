@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 from modules import service
@@ -24,7 +25,7 @@ from runner.api import (
 )
 from runner.api.claims import ABSENT, Claim
 from runner.api.homes import with_home
-from runner.api.offline import offline_as
+from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite, Removal
 
 PROVIDERS = service.PROVIDERS
@@ -81,6 +82,13 @@ def _reads_at_boot(name: str, sfun: str, user: str | None = None, **_: object) -
     return _at_boot(name, service.enabled(name, None, user))
 
 
+def _starting(name: str, enable: bool | None = None, user: str | None = None, **_: object) -> str:
+    """What a service leaves to the boot; nothing for one of a user, who may never log in."""
+    starts = service.enabled(name, None, user) if enable is None else enable
+    return _at_boot(name, True) if starts and not user else ""
+
+
+@at_boot(_starting)
 @offline_as(_starts_at_boot)
 def running(
     name: Name,
@@ -165,6 +173,7 @@ def running(
     ) + mask
 
 
+@at_boot(_starting)
 @offline_as(_stays_down)
 def dead(
     name: Name,
@@ -213,6 +222,7 @@ def dead(
     )
 
 
+@at_boot(partial(_starting, enable=True))
 def enabled(
     name: Name,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,

@@ -11,7 +11,8 @@ from modules import file, mount, swap
 from runner.api import AbsolutePath, Check, Name, Planned
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, comes_after
-from runner.api.offline import is_offline, offline_as
+from runner.api.offline import at_boot, is_offline, offline_as
+from states._mount import told_at_boot
 from states._rights import only_root
 
 dry_run_check = only_root("swapon")
@@ -42,7 +43,12 @@ def _use(name: str, priority: int | None) -> None:
     mount.swapon(name, priority)
 
 
+def _told_at_boot(name: str, persist: bool = True, **_: object) -> str:
+    return told_at_boot(name, "none", "swap", None) if persist else ""
+
+
 @file.validated
+@at_boot(_told_at_boot)
 def file_(
     name: AbsolutePath,
     size: Size,

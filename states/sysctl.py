@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from modules import file, sysctl
 from runner.api import AbsolutePath, Name, NonEmptyLine, Plan, Planned, StateFailed
 from runner.api.claims import VALUE, Claim, edits
-from runner.api.offline import offline_as
+from runner.api.offline import at_boot, offline_as
 from states._tools import explained
 
 _edits = edits("config")
@@ -32,18 +32,24 @@ def _set_at_boot(
     name: str, value: object, config: str | None = None, persist: bool = True, **_: object
 ) -> Planned:
     """`present` of a system that does not run: the running kernel is another one's."""
+    done = _told_at_boot(name, value)
     if not persist:
         return f"Sysctl value {name} is not set: this system does not run"
     configured = sysctl.show(config).get(name)
     if configured is not None and " ".join(configured.split()) == _text(value):
-        return f"Sysctl value {name} = {value} is set at boot"
+        return done
     yield Plan({name: value}, f"Sysctl option {name} set to be changed to {value} in config file.")
     with explained(f"Failed to set {name} to {value}", changes={}):
         sysctl.keep(name, _text(value), config)
-    return f"Sysctl value {name} = {value} is set at boot"
+    return done
+
+
+def _told_at_boot(name: str, value: object, persist: bool = True, **_: object) -> str:
+    return f"Sysctl value {name} = {value} is set at boot" if persist else ""
 
 
 @file.validated
+@at_boot(_told_at_boot)
 @offline_as(_set_at_boot)
 def present(
     name: Name,

@@ -21,6 +21,7 @@ from runner.api import (
     StateFailed,
     here,
 )
+from runner.api.offline import at_boot
 from states._account import (
     AGING,
     HIDDEN,
@@ -57,6 +58,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     users.refuse_impossible(existing, plan.changes if existing else given)
 
 
+@at_boot(lambda name, linger=None, **_: f"Services of user {name} start at boot" if linger else "")
 def present(
     name: Name,
     uid: int | None = None,

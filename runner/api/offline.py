@@ -12,8 +12,9 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
-from runner.api import StateFailed, here
+from runner.api import Done, Planned, StateFailed, here
 from runner.model.families import known_as
+from runner.model.result import AT_BOOT
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,6 +69,41 @@ def of_running(function: Callable[P, R]) -> Callable[P, R]:
         )
 
     return offline_as(refuse)(function)
+
+
+def at_boot(tell: Callable[..., str]) -> Callable[[Callable[P, Planned]], Callable[P, Planned]]:
+    """Declare what a state function leaves to the boot of a system that does not run: a sentence of
+    its result. tell: called with the same arguments once it has looked; empty for nothing.
+
+    >>> @at_boot(lambda name, persist: f"{name} is loaded at boot" if persist else "")
+    ... def present(name: str, persist: bool = False) -> Planned: ...
+    """
+
+    def wrap(inner: Callable[P, Planned]) -> Callable[P, Planned]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Planned:
+            state = inner(*args, **kwargs)
+            return _told(state, lambda: tell(*args, **kwargs)) if is_offline() else state
+
+        return call
+
+    return wrap
+
+
+def _told(state: Planned | str | Done, tell: Callable[[], str]) -> Planned:
+    try:
+        if isinstance(state, str | Done):
+            raise StopIteration(state)
+        plan = next(state)
+    except StopIteration as end:
+        done = Done(end.value) if isinstance(end.value, str) else end.value
+        return done._replace(extra={**done.extra, **_key(tell())})
+    yield plan._replace(extra={**plan.extra, **_key(tell())})
+    return (yield from state)
+
+
+def _key(said: str) -> dict[str, str]:
+    return {AT_BOOT: said} if said else {}
 
 
 def offline_with(**values: object) -> Callable[[Callable[P, R]], Callable[P, R]]:

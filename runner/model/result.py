@@ -15,6 +15,9 @@ from runner.model.chunk import Chunk
 from runner.model.made import Thing
 from runner.model.places import Value
 
+# the key, in `extra`, of the sentence that says what is left to the boot
+AT_BOOT = "at_boot"
+
 
 class Result(Record):
     """The outcome of one chunk. `result` is Salt's: True, False, or None (would change, or cannot

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,12 @@ class Locked(RunnerError):
     """Another run holds the lock."""
 
     code = "locked"
+
+
+class NoLocks(RunnerError):
+    """The file system does not lock files."""
+
+    code = "no-lock"
 
 
 @contextmanager
@@ -45,6 +52,15 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     finally:
         os.close(descriptor)
         del folder
+
+
+def keep_folder(path: str, wait: float = 0.0) -> None:
+    """Hold the lock of a folder itself until this process ends, as far as its file system has
+    locks of folders. Raises Locked.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with suppress(NoLocks):
+        _take(descriptor, wait)
 
 
 def _command(program: str, words: Sequence[str]) -> str:
@@ -82,13 +98,19 @@ def _take(descriptor: int, wait: float) -> None:
             return
         except BlockingIOError:
             if wait >= 0 and time.monotonic() >= until:
-                holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
-                message = f"another run is under way: {holder or 'it did not identify itself'}"
+                message = f"another run is under way: {_holder(descriptor)}"
                 raise Locked(message, hint="--wait waits until it has ended") from None
         except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
             message = (
                 f"the lock cannot be taken: the file system does not lock files: {error.strerror}"
             )
             hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
-            raise RunnerError(message, hint=hint, code="no-lock") from None
+            raise NoLocks(message, hint=hint) from None
         time.sleep(PAUSE)
+
+
+def _holder(descriptor: int) -> str:
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        return "it builds this image"
+    said = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
+    return said or "it did not identify itself"

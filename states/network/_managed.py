@@ -23,7 +23,7 @@ from runner.api import (
     line_problem,
     requires_feature,
 )
-from runner.api.offline import offline_as
+from runner.api.offline import at_boot, offline_as
 from states.file._diff import unified
 from states.network._interface import Wanted, build, is_known
 
@@ -74,7 +74,13 @@ class UpAndDown(Record):
     post_down_cmds: Commands = None
 
 
+def _brought_up(name: str, type_: str = "eth", how: Wanted = Wanted(), **_: object) -> str:
+    comes = how.enabled and type_ not in ("source", "slave")
+    return f"Interface {name} is brought up at boot" if comes else ""
+
+
 @file.validated
+@at_boot(_brought_up)
 def managed(
     name: Column,
     type_: Type = "eth",

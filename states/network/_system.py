@@ -11,7 +11,7 @@ from typing import Any
 from modules import file, ip, network
 from modules.ip.configuration import NetworkTool
 from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed, here, split_lines
-from runner.api.offline import offline_with
+from runner.api.offline import at_boot, offline_with
 from states.file._diff import unified
 from states.network._arguments import Address, Hostname
 
@@ -21,6 +21,7 @@ RESOLVER = "/etc/resolv.conf"
 
 
 @file.validated
+@at_boot(lambda name, hostname=None, **_: f"The name is {hostname} at boot" if hostname else "")
 @offline_with(apply_hostname=False)
 def system(
     name: Name,

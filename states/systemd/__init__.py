@@ -23,7 +23,7 @@ from runner.api import (
     planned_as,
 )
 from runner.api.claims import WHOLE, Claim
-from runner.api.offline import offline_as
+from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite
 from states.file._diff import diff
 from states.systemd import _setting
@@ -48,7 +48,28 @@ class Files(Record):
     made: quadlets.Generated | None
 
 
+def _starting(
+    name: str,
+    contents: str | None = None,
+    drop_ins: Mapping[str, str] | None = None,
+    timer: str | None = None,
+    enable: bool | None = None,
+    user: str | None = None,
+    **_: object,
+) -> str:
+    """What a unit leaves to the boot; nothing for one of a user, who may never log in."""
+    if user:
+        return ""
+    full = name if quadlets.is_quadlet(name) else systemd.unit(name)
+    files = _files(full, contents, drop_ins or {}, timer, "")
+    if files.made and timer is None:
+        enable = files.made.starts
+    starts = systemd.enabled(files.handled, "") if enable is None else enable
+    return f"Unit {files.handled} starts at boot" if starts else ""
+
+
 @file.validated
+@at_boot(_starting)
 def unit(
     name: Name,
     contents: str | None = None,

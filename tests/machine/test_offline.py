@@ -91,6 +91,9 @@ def test_what_is_kept_is_changed_and_nothing_else(image: Debian) -> None:
     told = {"tick": "Service tick starts at boot", "cron": "Service cron does not start at boot"}
     assert {key: foreseen[key]["comment"] for key in told} == told
     assert {key: done[key]["comment"] for key in told} == told
+    left = ("tick", PARAMETER, "br_netfilter", "/data", "name")  # nothing of what does not start
+    for each in (foreseen, done, again):
+        assert {key for key, one in each.items() if "at_boot" in one} == set(left)
     assert f"{PARAMETER} = 1" in image.read("cat /image/etc/sysctl.d/99-salt.conf")
     assert image.read("cat /image/etc/modules-load.d/salt_managed.conf") == "br_netfilter"
     assert "/data" in image.read("cat /image/etc/fstab")

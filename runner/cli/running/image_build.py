@@ -3,7 +3,8 @@
 
 History, lock and caches lie in a folder that ends with the run. After it the caches of package
 managers are emptied that `image_clean` names, and what the run has changed is no younger than
-`SOURCE_DATE_EPOCH`, so that two builds are equal.
+`SOURCE_DATE_EPOCH`, so that two builds are equal. One DIR is built by one run at a time: the lock
+is on that folder itself.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from runner.model.errors import UsageError
+from runner.model.result import AT_BOOT
+from runner.pipeline import lock
 from runner.sources.config.file import setting_place
 
 if TYPE_CHECKING:
+    from runner.model.result import Report
     from runner.sources.config.options import Options
 
 EPOCH = "SOURCE_DATE_EPOCH"
@@ -50,7 +54,7 @@ SLACK = 0.1  # seconds, by which the clock of file systems may be behind
 
 def without_traces(options: Options) -> Options:
     """The settings of a run whose own files lie in a folder that ends with this process. Raises
-    UsageError for settings that it cannot keep.
+    UsageError for settings that it cannot keep, and Locked while another run builds the image.
     """
     import tempfile
 
@@ -61,6 +65,8 @@ def without_traces(options: Options) -> Options:
             raise UsageError(
                 message, setting_place(options.raw, "image_clean"), f"one of {', '.join(CACHES)}"
             )
+    if options.root:
+        lock.keep_folder("/", options.wait)
     folder = tempfile.mkdtemp(prefix="runner-image-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     cache, state = f"{folder}/cache", f"{folder}/state"
@@ -81,6 +87,12 @@ def built(options: Options) -> Iterator[None]:
     epoch = _epoch()
     if epoch is not None:
         _clamp(began, epoch)
+
+
+def first_boot(report: Report) -> str:
+    """What the states have left to the boot of the image, a line each; empty for nothing."""
+    lines = [f"  {one.extra[AT_BOOT]}\n" for one in report if AT_BOOT in one.extra]
+    return "".join(dict.fromkeys(["\nLeft to the first boot:\n", *lines])) if lines else ""
 
 
 def _epoch(environ: Mapping[str, str] = os.environ) -> int | None:

@@ -104,6 +104,8 @@ def finish(
             raise BrokenPipeError
         if common.form.report:
             answers.print_text(common.form.report(report))
+        elif options.image and common.for_people and not common.quiet:
+            answers.print_text(image_build.first_boot(report))
         elif common.form.listener is None and common.form.data:
             usual = json_.report if common.more.get("as_salt") else json_.summarised
             answers.write(common, (shown or usual)(report))

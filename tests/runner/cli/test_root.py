@@ -273,6 +273,65 @@ def test_a_build_leaves_nothing_of_its_own(image: Image) -> None:
     empty_afterwards(image)
 
 
+BOOT = """
+net.ipv4.ip_forward:
+  sysctl.present: [value: 1]
+vm.swappiness:
+  sysctl.present: [value: 7, persist: False]
+br_netfilter:
+  kmod.present: [persist: True]
+loop:
+  kmod.present: []
+/data:
+  mount.mounted: [device: /dev/vdb, fstype: ext4, mkmnt: True]
+/more:
+  mount.mounted: [device: /dev/vdc, fstype: ext4, mkmnt: True, opts: noauto]
+/dev/vdd:
+  mount.fstab_present: [fs_file: none, fs_vfstype: swap]
+swapped to:
+  mount.swap: [name: /dev/vdd]
+no such service:
+  service.enabled: []
+"""
+LEFT = """
+Left to the first boot:
+  Sysctl value net.ipv4.ip_forward = 1 is set at boot
+  Kernel module br_netfilter loaded at boot
+  /dev/vdb is mounted at /data at boot
+  Swap /dev/vdd is activated at boot
+"""
+
+
+def test_a_build_ends_with_what_it_leaves_to_the_boot(image: Image) -> None:
+    """Each once, foreseen as done, and by a build that finds all as it should be, too."""
+    del image.config["offline"]
+    image.write(boot=BOOT)
+    for more in (["--test"], [], []):
+        assert image("sls", "boot", "--image", *more, code=2).stdout.endswith(LEFT)
+    assert "first boot" not in image("sls", "boot", code=2).stdout
+    assert "first boot" not in image("sls", "web", "--image").stdout
+    said = json.loads(image("sls", "boot", "--image", "--out", "json", code=2).stdout)["local"]
+    assert [each["__id__"] for each in said.values() if "at_boot" in each] == [
+        "net.ipv4.ip_forward",
+        "br_netfilter",
+        "/data",
+        "/dev/vdd",
+        "swapped to",
+    ]
+
+
+def test_an_image_is_built_once_at_a_time(image: Image) -> None:
+    image.write(slow=SLOW.format(98764))
+    with image.start("sls", "slow", "--image", ready=image.root / "root/began") as process:
+        refused = image("sls", "web", "--image", code=None)
+        assert refused.returncode
+        assert "another run is under way: it builds this image" in refused.stderr
+        assert not (image.root / "etc/greeting").exists()
+        process.terminate()
+    image("sls", "web", "--image")
+    empty_afterwards(image)
+
+
 def test_a_container_build_leaves_nothing_of_its_own(tmp_path: Path) -> None:
     """Without `--root`: the machine is the container itself."""
     machine = Machine(tmp_path / "work")
