@@ -70,6 +70,7 @@ class InstallOptions(Record):
     reinstall: even if the version is installed. downgrade: an older version may replace a newer
     one. unsigned: do not verify signatures. change_held: change held packages too.
     replace_configuration: new configuration files replace changed ones; otherwise they are kept.
+    security: an upgrade takes only versions that mend security problems.
     """
 
     repository: str = ""
@@ -85,6 +86,7 @@ class InstallOptions(Record):
     unsigned: bool = False
     change_held: bool = False
     replace_configuration: bool = False
+    security: bool = False
 
 
 class Transaction(Record):
@@ -110,10 +112,12 @@ class Simulation(Record):
 
     changes: of all packages, dependencies included; None where the tool cannot say, or refuses.
     refusal: why it refuses, in its own words; empty where it does not, or would repair it first.
+    kept: the packages that it says it keeps back in an upgrade.
     """
 
     changes: Changes | None
     refusal: str = ""
+    kept: tuple[str, ...] = ()
 
 
 class Need(Record):
@@ -327,6 +331,10 @@ FEATURES = {
     "holdable": Feature("packages can be kept at their version", ("held", "hold")),
     "upgradable": Feature(
         "all packages can be brought to their newest version at once (upgrade, full-upgrade)"
+    ),
+    "security_updates": Feature(
+        "versions that mend security problems are told from others; elsewhere leave out `security`,"
+        " or name advisories in pkg.patch_installed"
     ),
     "install_reasons": Feature(
         "it is known which packages were installed by hand, and which were added for others",

@@ -24,6 +24,7 @@ from runner.api.opposite import Opposite, Removal
 from states._tools import Variables
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
+from states.pkg._autoremoved import autoremoved
 from states.pkg._declared import declared
 from states.pkg._downloaded import downloaded
 from states.pkg._groups import group_installed, patch_downloaded, patch_installed
@@ -34,7 +35,7 @@ from states.pkg._path_rules import diverted, statoverride, statoverride_absent, 
 from states.pkg._selection import AnyInstalling, Installing, Names, Upgrading
 
 PROVIDERS = pkg.PROVIDERS
-COMES_LAST = frozenset({"declared"})
+COMES_LAST = frozenset({"autoremoved", "declared"})
 NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 
 
@@ -243,42 +244,48 @@ def uptodate(
     refresh: bool = False,
     pkgs: Names | None = None,
     dist_upgrade: bool | None = None,
+    security: Annotated[bool, requires_feature("security_updates")] = False,
     how: Upgrading = Installing(),
 ) -> Planned:
-    """Make sure that all packages, or some, are in their newest version.
+    """Make sure that all packages, or some, are in their newest version. What the package manager
+    keeps back is told.
 
     name: Names the state.
     refresh: Renew the package lists first.
     pkgs: Only these packages.
     dist_upgrade: Also those whose new version needs further packages, or has others removed; false
       leaves them as they are. Without it so, except that zypper stays within its release.
+    security: Only versions that mend security problems, by the archive that they come from (apt)
+      or their advisories (dnf).
 
         all packages:
           pkg.uptodate:
             - refresh: True
+            - security: True
 
     Behaviour: Salt 3008's pkg.uptodate.
     """
     if refresh:
         selection.refresh_lists(how.cache_valid_time)
-    options = how.options()
+    options = how.options()._replace(security=security)
     everything = pkg.upgrade_transaction(dist_upgrade, options)
-    newer = simulation.to_upgrade(everything)
+    newer, kept = simulation.to_upgrade(everything)
     here.follows(repr(newer))
+    told = f" (kept back: {', '.join(kept)})" if kept else ""
     names = [selection.name_of(entry) for entry in pkgs or ()]
     changes = {
         package: change for package, change in newer.items() if not names or package in names
     }
     if not changes:
-        return "System is already up-to-date"
+        return f"System is already up-to-date{told}"
     simulation.plan(changes)
     provides = simulation.brought(changes)
-    yield Plan(changes, "System update will be performed", provides=provides)
+    yield Plan(changes, f"System update will be performed{told}", provides=provides)
     present = pkg.list_pkgs()
     chosen = Transaction("upgrade", tuple(map(PackageTarget, changes)), options)
     with pkg.environment(how.env):
         done = selection.carried_out(chosen if names else everything, present)
-    return Done("Upgrade ran successfully", done)
+    return Done(f"Upgrade ran successfully{told}", done)
 
 
 REACTS = ("installed", "latest")  # a watched change makes others look again, no more

@@ -123,11 +123,18 @@ def _removal(names: Iterable[str]) -> Transaction:
     return Transaction("remove", tuple(map(PackageTarget, names)))
 
 
-def to_upgrade(transaction: Transaction) -> Changes:
+def to_upgrade(transaction: Transaction) -> tuple[Changes, tuple[str, ...]]:
     """Return what bringing all packages to their newest version would change, the plans of this dry
-    run done.
+    run done, and the packages that are kept back.
     """
-    return _alone(transaction) or {}
+    return _alone(transaction) or {}, _simulated(transaction).kept
+
+
+def unneeded() -> Changes:
+    """Return what goes when nothing stays that came along with others and that nothing needs any
+    more, the plans of this dry run done.
+    """
+    return _alone(Transaction("autoremove")) or {}
 
 
 def refuse(transaction: Transaction, problem: str = "") -> None:
@@ -338,4 +345,5 @@ __all__ = [
     "to_purge",
     "to_remove",
     "to_upgrade",
+    "unneeded",
 ]

@@ -7,6 +7,7 @@ The archive has `greeting` in the versions 1.0 and 2.0, and `hello`.
 
 from __future__ import annotations
 
+from debian_archive import SECURITY
 from laws import on_machine
 
 OLD = "apt-get install -q -y greeting=1.0; "
@@ -34,6 +35,8 @@ done >Packages
 dpkg -i kernel_1.0_all.deb >/dev/null
 echo 'deb [trusted=yes] file:/usr/local/more ./' >/etc/apt/sources.list
 apt-get -q update; """
+
+AUTO = "apt-get install -q -y greeting; apt-mark auto greeting; "
 
 WORD = "echo ours > /usr/share/word; "
 WORDED = {"name": "/usr/share/word"}
@@ -70,6 +73,13 @@ SCENARIOS = [
     on("uptodate", OLD, force_conf_new=True, skip_verify=True, env={"LANG": "C"}),
     on("uptodate", NEEDS_MORE, plans=False, dist_upgrade=False),
     on("uptodate", NEEDS_MORE, dist_upgrade=True),
+    on("uptodate", SECURITY + OLD, security=True),
+    on("uptodate", SECURITY + OLD, security=True, dist_upgrade=False, pkgs=["greeting"]),
+    on("uptodate", SECURITY + HELD, plans=False, security=True),
+    on("uptodate", OLD, plans=False, security=True),
+    on("autoremoved", AUTO),
+    on("autoremoved", AUTO, purge=True),
+    on("autoremoved", "apt-get autoremove -q -y", plans=False),
     on("uptodate", OLD, fromrepo="nowhere", fails="is invalid for APT::Default-Release"),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
     on("installed", OLD, plans=False, version="0.5*", allow_updates=True),

@@ -13,6 +13,7 @@ from starting import starts
 
 DNF = "mv /usr/bin/apt-get /usr/bin/no-apt-get; "
 OLD = "rpm -i --nosignature /usr/local/rpms/greeting-1.0-1.noarch.rpm; "
+IDIOM = "rpm -i --nosignature /usr/local/rpms/idiom-1.0-1.noarch.rpm; "
 HELD = OLD + "dnf -q -C versionlock add greeting; "
 ENABLED = "dnf -q -y module enable dialect:1; "
 REPOSITORIES = "/etc/yum.repos.d"
@@ -38,6 +39,9 @@ SCENARIOS = [
     on("removed", OLD),
     on("purged", OLD),
     on("uptodate", OLD),
+    on("uptodate", OLD + IDIOM, security=True),
+    on("uptodate", IDIOM, plans=False, security=True),
+    on("autoremoved", "dnf -q -y install phrase; dnf -q -y mark remove phrase words; "),
     on("held", OLD),
     on("unheld", HELD),
     on("group_installed", name="talking", skip=["greeting"], include=["old"]),

@@ -61,6 +61,8 @@ SCENARIOS = [
     on("pkg.purged", PHRASE, name="phrase"),
     on("pkg.uptodate", OLD + MANNERS),
     on("pkg.uptodate", HELD, plans=False),
+    on("pkg.autoremoved", PHRASE + PACMAN + "-D --asdeps phrase; "),
+    on("pkg.autoremoved", plans=False),
     on("pkg.held", OLD),
     on("pkg.unheld", HELD),
     on("pkg.downloaded", pkgs=["phrase"]),

@@ -56,6 +56,7 @@ SCENARIOS = [
     on("removed", "zypper -q -n install phrase; ", name="words"),
     on("purged", OLD),
     on("uptodate", OLD),
+    on("autoremoved", "zypper -q -n install phrase; zypper -q -n remove phrase; "),
     on("held", OLD),
     on("unheld", "zypper -q addlock greeting; "),
     on("downloaded", version="1.0"),

@@ -9,6 +9,7 @@ import json
 
 import pytest
 from debian import Debian
+from debian_archive import SECURITY
 from starting import starts, waits
 
 from modules import cron
@@ -89,6 +90,20 @@ def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
         "greeting": {"old": "2.0", "new": ""}
     }
     clean.run("dpkg-query -W hello", code=1)
+
+
+def test_only_security_updates_and_what_is_kept_back(fresh: Debian) -> None:
+    fresh.run(f"{SECURITY} apt-get install -q -y greeting=1.0 hello; apt-mark hold greeting")
+    candidate = fresh.read("apt-cache policy greeting | grep Candidate")
+    assert candidate.split()[-1] == "3.0"
+    for words in (["security=True"], []):
+        told = single(fresh, "pkg.uptodate", "x", *words, "--test")["comment"]
+        assert "(kept back: greeting)" in str(told)
+    fresh.run("apt-mark unhold greeting")
+    foreseen = single(fresh, "pkg.uptodate", "x", "security=True", "--test")["changes"]
+    done = single(fresh, "pkg.uptodate", "x", "security=True")["changes"]
+    assert foreseen == done == {"greeting": {"old": "1.0", "new": "2.0"}}
+    assert not single(fresh, "pkg.uptodate", "x", "security=True")["changes"]
 
 
 def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:

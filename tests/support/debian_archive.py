@@ -35,3 +35,22 @@ def package(name: str, version: str = "1", files: Mapping[str, str] = {}) -> str
     scripts = [f"{folder}/{path}" for path, text in texts.items() if text.startswith("#!")]
     lines += [f"chmod 755 {' '.join(scripts)}"] if scripts else []
     return "\n".join([*lines, f"dpkg-deb -b {folder} {FOLDER} >/dev/null\n"])
+
+
+# greeting 2.0 is in an archive of security updates, greeting 3.0 is elsewhere
+SECURITY = r"""
+archive=/usr/local/archive; suite=/usr/local/safe/dists/stable-security/main/binary-all
+mkdir -p $suite /tmp/three; cd /usr/local/safe
+cp $archive/greeting_2.0_all.deb .; dpkg-deb -R greeting_2.0_all.deb /tmp/three
+sed -i 's/^Version:.*/Version: 3.0/' /tmp/three/DEBIAN/control
+dpkg-deb -b /tmp/three $archive/greeting_3.0_all.deb >/dev/null
+listed() { # the entry of a package file in a list
+    dpkg-deb -f $1; printf 'Filename: %s\nSize: %s\n' $1 $(stat -c %s $1)
+    printf 'SHA256: %s\n\n' $(sha256sum <$1 | cut -d' ' -f1)
+}
+listed greeting_2.0_all.deb >$suite/Packages
+cd $archive; (echo; listed ./greeting_3.0_all.deb) | gzip >>Packages.gz
+cp -r /usr/local/safe/dists/stable-security/main/binary-all \
+    /usr/local/safe/dists/stable-security/main/binary-$(dpkg --print-architecture)
+echo 'deb [trusted=yes] file:/usr/local/safe stable-security main' >>/etc/apt/sources.list
+apt-get -q update; """

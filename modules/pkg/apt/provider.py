@@ -20,6 +20,7 @@ from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
 from modules.pkg.apt import path_rules as path_rules
 from modules.pkg.apt import repositories
+from modules.pkg.apt import security as apt_security
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status
 from modules.pkg.package_manager import (
@@ -39,7 +40,7 @@ from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
 FAMILIES: tuple[str, ...] = ("Debian",)
-FEATURES: tuple[str, ...] = ("upgradable",)
+FEATURES: tuple[str, ...] = ("security_updates", "upgradable")
 INSTALLED = (
     "installed",
     "triggers-awaited",
@@ -257,7 +258,7 @@ def install_words(options: InstallOptions) -> list[str]:
     """Return the options of an installation in apt-get's words.
 
     apt has nothing like enable, disable, disable_excludes, settings (dnf) and no_recommends
-    (zypper).
+    (zypper); `security` chooses versions.
     """
     switches = {
         "--allow-downgrades": options.downgrade,
@@ -343,13 +344,34 @@ def _simulate(transaction: Transaction, *options: str) -> Simulation:
     # without its log of what it plans: a look writes nothing
     quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options]
     try:
-        words = transaction_words(transaction)
+        chosen, kept = _of_security(transaction, *options)
+        words = transaction_words(chosen)
     except CommandFailed as failure:
         return Simulation(None, failure.message)
     done = cmd.probe([*quiet, *words], env=apt_get.QUIET)
     if done.retcode:
         return Simulation(None, "" if apt_get.repairs(done) else apt_get.errors(done))
-    return Simulation(_simulated_changes(done.stdout))
+    kept = kept or tuple(map(normal, apt_security.kept_back(done.stdout)))
+    return Simulation(_simulated_changes(done.stdout), kept=kept)
+
+
+def _of_security(transaction: Transaction, *options: str) -> tuple[Transaction, tuple[str, ...]]:
+    """Return an upgrade that takes versions of security archives alone where that is asked for, and
+    what of these it keeps back. Raises CommandFailed where apt-get refuses the upgrade.
+    """
+    if not transaction.options.security or not transaction.action.endswith("upgrade"):
+        return transaction, ()
+    everything = Transaction(transaction.action, (), transaction.options._replace(security=False))
+    whole = _simulate(everything, *options)
+    if whole.changes is None:
+        raise CommandFailed(whole.refusal)
+    upgraded = {name for name, change in whole.changes.items() if change["old"] and change["new"]}
+    found = apt_security.versions({*upgraded, *whole.kept}, name_normalizer())
+    named = {target.name for target in transaction.targets} or upgraded
+    targets = [PackageTarget(*pair) for pair in found.items() if pair[0] in named & upgraded]
+    chosen = transaction.options._replace(only_upgrade=True, security=False)
+    kept = tuple(name for name in found if name not in upgraded)
+    return Transaction("install", tuple(targets), chosen), kept
 
 
 _simulate_once = _provided.solved_once(*_KNOWLEDGE)(_simulate)
@@ -371,7 +393,7 @@ def _simulated_changes(output: str) -> Changes:
 @_provided.transacts
 def run(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with apt-get's errors."""
-    apt_get.run(*transaction_words(transaction))
+    apt_get.run(*transaction_words(_of_security(transaction)[0]))
 
 
 @changer(touches=["files"], before=nothing_lasting)

@@ -47,7 +47,7 @@ from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("dnf", "yumpkg", "yum", "dnf5")
 FAMILIES: tuple[str, ...] = ("RedHat",)
-FEATURES: tuple[str, ...] = ("upgradable",)
+FEATURES: tuple[str, ...] = ("security_updates", "upgradable")
 DATABASE = rpm.DATABASE
 REPOSITORY_FILES: tuple[str, ...] = (
     "/etc/yum.repos.d",
@@ -169,6 +169,7 @@ def install_words(options: InstallOptions) -> list[str]:
         "--setopt=install_weak_deps=False": not options.recommended,
         "--nogpgcheck": options.unsigned,
         "--disableplugin=versionlock": options.change_held,
+        "--security": options.security,
     }
     return words + [word for word, chosen in switches.items() if chosen]
 

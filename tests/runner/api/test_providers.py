@@ -210,6 +210,11 @@ def test_holding_needs_a_provider_that_can() -> None:
         "update_holds": ("holdable",),
     }
     assert needed_features(pkg.installed, {"hold": None}) == {}
+    security = {"security": ("security_updates",)}
+    assert needed_features(pkg.uptodate, {"security": True}) == {
+        **needed_features(pkg.uptodate, {}),
+        **security,
+    }
 
 
 def test_the_manual_describes_features(machine: Machine) -> None:

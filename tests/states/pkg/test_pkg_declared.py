@@ -108,3 +108,19 @@ def test_it_refuses_what_would_take_more_than_it_should(
     monkeypatch.setattr(manager, "simulate_marks", lambda *_: refusal, raising=False)
     with pytest.raises(StateFailed, match="Nothing is removed: broken"):
         attempt(app)
+
+
+def test_autoremoved_spares_what_the_machine_works_by(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def attempt(*going: str) -> Any:
+        changes = {name: {"old": "1.0", "new": ""} for name in going}
+        simulate = lambda _: Simulation(changes)  # noqa: E731
+        monkeypatch.setattr(manager, "simulate", simulate, raising=False)
+        return look(states.autoremoved, "x", current=here())
+
+    plan = attempt("app")
+    assert isinstance(plan, Plan)
+    assert plan.changes == {"app": {"old": "1.0", "new": ""}}
+    with pytest.raises(StateFailed, match="Nothing is removed: kernel, shell would go, too"):
+        attempt("app", "kernel", "shell")

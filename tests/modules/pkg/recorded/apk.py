@@ -108,6 +108,7 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
     "downgrade": (InstallOptions(downgrade=True), []),
     "unsigned": (InstallOptions(unsigned=True), ["--allow-untrusted"]),
     "change_held": (InstallOptions(change_held=True), []),
+    "security": (InstallOptions(security=True), []),
     "replace_configuration": (InstallOptions(replace_configuration=True), []),
 }
 ACTIONS: list[tuple[Transaction, list[str]]] = [

@@ -206,6 +206,7 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
     "downgrade": (InstallOptions(downgrade=True), ["--allow-downgrades"]),
     "unsigned": (InstallOptions(unsigned=True), ["--allow-unauthenticated"]),
     "change_held": (InstallOptions(change_held=True), ["--allow-change-held-packages"]),
+    "security": (InstallOptions(security=True), []),
     "replace_configuration": (
         InstallOptions(replace_configuration=True),
         ["-o", "DPkg::Options::=--force-confnew"],

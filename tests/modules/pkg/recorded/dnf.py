@@ -377,6 +377,7 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
     "downgrade": (InstallOptions(downgrade=True), []),
     "unsigned": (InstallOptions(unsigned=True), ["--nogpgcheck"]),
     "change_held": (InstallOptions(change_held=True), ["--disableplugin=versionlock"]),
+    "security": (InstallOptions(security=True), ["--security"]),
     "replace_configuration": (InstallOptions(replace_configuration=True), []),
 }
 INSTEAD = {"only_upgrade": "install"}

@@ -194,6 +194,7 @@ WORDS: dict[str, tuple[InstallOptions, list[str]]] = {
     "downgrade": (InstallOptions(downgrade=True), ["--oldpackage"]),
     "unsigned": (InstallOptions(unsigned=True), ["--no-gpg-checks"]),
     "change_held": (InstallOptions(change_held=True), []),  # in the environment: ZYPP_CONF
+    "security": (InstallOptions(security=True), []),
     "replace_configuration": (InstallOptions(replace_configuration=True), []),
 }
 START = ["zypper", "--non-interactive", "--xmlout", "--no-refresh"]
