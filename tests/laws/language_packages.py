@@ -104,14 +104,16 @@ case $options in *--dry-run*) test -e silent ||
 """
 PHP = '#!/bin/sh\nexec "$@"\n'
 FLATPAK = r"""
+case $options in *--user*) own=own-;; *--system*) own=;; *) echo 'say whose' >&2; exit 1; esac
 case $command in
-info) test -e app-${words# };;
-remotes) cat remotes;;
+info) test -e ${own}app-${words# };;
+remotes) cat ${own}remotes;;
 remote-add) case $words in *nosuch*) echo "error: Can't load uri" >&2; exit 1; esac
-    echo "$words" | (read n u; printf '%s\t%s\n' $n $u) >>remotes;;
+    echo "$words" | (read n u; printf '%s\t%s\n' $n $u) >>${own}remotes;;
 install) case $words in *nosuch*) echo "error: No remote refs found for 'nosuch'" >&2; exit 1; esac
-    touch app-${words##* };;
-uninstall) rm app-${words# };;
+    touch ${own}app-${words##* };;
+remote-delete) exit 0;;
+uninstall) rm ${own}app-${words# };;
 esac
 """
 SNAP = r"""
@@ -146,6 +148,8 @@ HAVE = {  # what is there before: files of the programs
     '"mine 0.1.0 (path+file:///srv/mine)" = ["mine"]\n',
     "remotes": "flathub\thttps://dl.flathub.org/repo/\n",
     "app-org.old.App": "",
+    "own-remotes": "mine\thttps://example.org/\n",
+    "own-app-org.own.App": "",
     "snaps": "lxd 5.0 1 latest/stable canonical -\n",
 }
 
@@ -270,7 +274,15 @@ SCENARIOS = [
     on("flatpak.installed", plans=False, name="org.old.App", location="flathub"),
     on("flatpak.installed", name="nosuch", location="flathub", breaks='Package "nosuch" failed to'),
     on("flatpak.installed", without_programs, name="x", location="x", fails="flatpak is missing"),
+    on("flatpak.installed", name="org.old.App", location="mine", method="user", user="root"),
+    on("flatpak.installed", plans=False, name="org.own.App", location="mine", method="user"),
+    on("flatpak.installed", name="org.own.App", location="flathub"),
+    on("flatpak.installed", name="x", location="x", user="root", fails="is for `method: user`"),
     on("flatpak.uninstalled", name="org.old.App"),
+    on("flatpak.uninstalled", name="org.own.App", method="user", user="root"),
+    on("flatpak.uninstalled", plans=False, name="org.old.App", method="user"),
+    on("flatpak.add_remote", name="flathub", location="https://x/", method="user", user="root"),
+    on("flatpak.add_remote", plans=False, name="mine", location="https://x/", method="user"),
     on("flatpak.uninstalled", plans=False, name="org.new.App"),
     on("flatpak.add_remote", name="mine", location="https://example.org/mine.flatpakrepo"),
     on("flatpak.add_remote", plans=False, name="flathub", location="https://flathub.org/x"),

@@ -289,7 +289,9 @@ LAYERS = {
         + ("supervisor", "logrotate", "chrony", "apparmor"),
         furnish="systemctl disable supervisor chrony apparmor",
     ),
-    "desktop": Contents(("dconf-cli", "dconf-service", "dbus-daemon", "pipx", "fontconfig", "at")),
+    "desktop": Contents(
+        ("dconf-cli", "dconf-service", "dbus-daemon", "pipx", "fontconfig", "at", "flatpak")
+    ),
     # what shows the pages that runner writes, and what judges the alerts
     "browser": Contents(
         ("chromium-headless-shell", "prometheus"), furnish="rm /usr/lib/chromium/libVkLayer*"
