@@ -66,6 +66,10 @@ EFFECTS: dict[str, tuple[str, str]] = {
         "grep -qx '10.0.0.5 db' /etc/hosts\nhead -c $(stat -c %s /tmp/hosts) /etc/hosts | cmp -"
         " /tmp/hosts",
     ),
+    "file.capability": (
+        "cp /bin/true /usr/local/bin/web",
+        "getcap /usr/local/bin/web | grep -qx '.* cap_net_bind_service=ep'",
+    ),
     "file.comment": (
         "printf '/dev/sdb1 /a ext4\\n/dev/sdb12 /b ext4\\n/dev/sda1 / ext4\\n' >/etc/fstab",
         "grep -qx '#/dev/sdb1 /a ext4' /etc/fstab\ngrep -qx '/dev/sda1 / ext4' /etc/fstab\n"

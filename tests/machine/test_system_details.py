@@ -34,6 +34,7 @@ printf '#!/bin/sh\\nx=$(grep -v "^$2 " /srv/swaps); echo "$x" >/srv/swaps\\n' \\
     >/usr/local/sbin/swapoff
 chmod 755 /usr/local/sbin/swap*
 """
+GENERATOR = "/usr/lib/systemd/system-generators/systemd-cryptsetup-generator"
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "paths of packages": (
         DIVERTED,
@@ -81,6 +82,15 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         f"{PLAYED} head -c 2M /dev/zero >/srv/old; mkswap /srv/old; chmod 600 /srv/old;"
         " swapon -- /srv/old; head -c 1M /dev/zero >/srv/small; mkswap /srv/small;"
         " chmod 600 /srv/small; echo '/srv/old none swap defaults 0 0' >>/etc/fstab",
+    ),
+    "encrypted devices": (
+        {
+            "data": {"crypttab.present": [{"device": "/dev/vdx"}, {"options": {"tries": 3}}]},
+            "old": {"crypttab.absent": []},
+        },
+        f"cat /etc/crypttab; rm -rf /tmp/g; mkdir /tmp/g; {GENERATOR} /tmp/g /tmp/g /tmp/g;"
+        " cd /tmp/g; grep -h 'attach' systemd-cryptsetup@*",
+        "echo old /dev/vdy none luks >>/etc/crypttab",
     ),
     "a rule of sudo": (
         {"zoe": {"user.present": []}, "web": {"sudo.rule": RULE}, "old": {"sudo.absent": []}},

@@ -7,6 +7,7 @@ import pytest
 from command import Machine
 
 SIZE = "size=1M"
+ENTRY = ("crypttab.present", "name=data", "device=/dev/vdx")
 PATH = "packages have no path with"
 
 
@@ -22,6 +23,13 @@ PATH = "packages have no path with"
         (("pkg.undiverted", "name=/usr/bin/a/"), PATH),
         (("pkg.diverted", "name=/usr/bin/a", "divert_to=/usr/../a"), PATH),
         (("pkg.statoverride", "name=/usr/bin/", "mode=0755"), PATH),
+        (("crypttab.present", "name=a b", "device=/dev/vdx"), "below /dev/mapper"),
+        (("crypttab.present", "name=data", "device=/dev/my disk"), "has no space"),
+        ((*ENTRY, "options={discards: true}"), "no option discards"),
+        ((*ENTRY, "options={tries: true}"), "tries: expected a number"),
+        ((*ENTRY, "options={tries: some}"), "tries: expected a number"),
+        ((*ENTRY, "options={luks: 1}"), "luks: expected true or false"),
+        ((*ENTRY, "options={header: 'a,b'}"), "header: expected a value without"),
     ],
 )
 def test_a_value_is_refused(machine: Machine, words: tuple[str, ...], why: str) -> None:

@@ -73,7 +73,7 @@ OFFLINE = {
     **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
     **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
     **every("user.absent x509.* xml.* environ.*", KEPT),
-    **every("blockdev.* btrfs.* lvm.* raid.*", KEPT),
+    **every("blockdev.* btrfs.* crypttab.* lvm.* raid.*", KEPT),
     **every("cmd.* event.* http.* module.* stateconf.* test.*", ASKS_NONE),
     **every("docker_* mysql_* postgres_* rabbitmq_* redis.* supervisord.*", RUNS),
     **every("firewalld.* ipset.* iptables.* nftables.* selinux.* ufw.*", REFUSED),

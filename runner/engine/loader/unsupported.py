@@ -55,7 +55,7 @@ STATES = _rows(
     ("buildout.* rbenv.* rvm.* pyenv.* cabal.*", "its own program with cmd.run and `creates`"),
     ("hg.* svn.*", "its own program with cmd.run and `unless` or `creates`; git.latest for git"),
     ("sqlite3.*", "`sqlite3` with cmd.run and `unless`"),
-    ("cryptdev.*", "a line of /etc/crypttab by file.append, cryptsetup by cmd.run with `unless`"),
+    ("cryptdev.*", "crypttab.present for the line, cryptsetup by cmd.run with `unless`"),
     ("csf.*", "nftables.*, iptables.*, firewalld.* or ufw.* of runner instead of csf"),
     ("disk.status status.*", "a monitoring's task; as a guard `onlyif` with `fun: disk.percent`"),
     ("ethtool.*", "a .link file of systemd by file.managed, or ethtool with cmd.run"),
