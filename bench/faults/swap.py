@@ -46,6 +46,7 @@ STATES = {
     "file.hardlink": "file.hardlink:\n    - target: {target}/source\n    - force: True",
     "file.absent": "file.absent: []",
     "file.touch": "file.touch:\n    - mtime: 5",
+    "file.capability": "file.capability:\n    - caps: cap_kill=ep",
     "file.mknod": "file.mknod:\n    - name: {target}/d/new\n    - ntype: p\n    - mode: '0666'",
     "file.directory": "file.directory:\n    - name: {target}/d/new/in\n    - makedirs: True\n    - mode: '0777'",
     "file.directory, all below": "file.directory:\n    - name: {target}/d\n    - user: 1\n    - file_mode: '0666'\n"

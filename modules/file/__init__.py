@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         former_capabilities,
         get_capabilities,
         has_capabilities,
+        refuse_capabilities,
         set_capabilities,
     )
     from modules.file._change import (
@@ -171,7 +172,8 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
-        "_capabilities": ("former_capabilities get_capabilities has_capabilities set_capabilities"),
+        "_capabilities": "former_capabilities get_capabilities has_capabilities refuse_capabilities"
+        " set_capabilities",
         "_validation.argument": "validated",
         "_validation.check": "try_contents",
         "_contents.copy": "copy rename",

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from modules.file import _look
+from modules.file._paths.resolve import others_replace, others_write
 from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states
 
 PACKAGE = "libcap2-bin (of Red Hat: libcap)"
@@ -33,6 +34,16 @@ def has_capabilities(path: str, text: str) -> bool:
     if "fatal error" in done.stderr:
         raise CommandFailed(f"setcap knows no capabilities {text!r}: cap_net_bind_service=ep, say")
     return done.retcode == 0
+
+
+@for_states
+def refuse_capabilities(path: str) -> None:
+    """Raise StateFailed for a file that others can change, or replace."""
+    at = _paths.stat(path)
+    if at.st_uid or others_write(at) or others_replace(path):
+        raise StateFailed(
+            f"{path}: others than root may change it, or a folder above, and would have what it may"
+        )
 
 
 @for_states

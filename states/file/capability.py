@@ -41,5 +41,7 @@ def capability(name: AbsolutePath, caps: OneOrMany[Name]) -> Planned:
         now = wanted
     else:
         refuse_plain_user("setcap")
+        if wanted:
+            file.refuse_capabilities(name)
     give = partial(file.set_capabilities, name)
     return FILE.present(True, bool, [Property("caps", wanted, lambda: now, give)], name=name)

@@ -18,5 +18,12 @@ SCENARIOS = [
     on("capability", THERE, caps="cap_fly=ep", fails="setcap knows no capabilities 'cap_fly=ep'"),
     on("capability", "rm $(which getcap); " + THERE, caps=[], fails="getcap is missing"),
     on("capability", caps="cap_kill=ep", fails="/srv/web does not exist"),
+    on("capability", f"{THERE}chmod 666 /srv/web", caps="cap_kill=ep", fails="others than root"),
+    on(
+        "capability",
+        f"{THERE}chmod 1777 /srv; chown 1 /srv/web",
+        caps="cap_kill=ep",
+        fails="others than",
+    ),
     on("capability", "ln -s /bin/true /srv/web", caps="cap_kill=ep", fails="is no plain file"),
 ]
