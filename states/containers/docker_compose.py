@@ -162,6 +162,9 @@ def down(
     return f"The services of {project.name} were taken down"
 
 
+REACTS = ("up",)
+
+
 def mod_watch(
     name: Line,
     sfun: Line,
@@ -180,7 +183,7 @@ def mod_watch(
     )
     run = [each["Service"] for each in compose.containers(project) if each["State"] == "running"]
     chosen = sorted({service for service in run if not services or service in services})
-    if sfun != "up" or not chosen:
+    if sfun not in REACTS or not chosen:
         return f"No service of {project.name} runs"
     yield Plan(
         dict.fromkeys(chosen, "restarted"),

@@ -24,7 +24,7 @@ DatabaseName = Annotated[Name, Pattern(r"[\w-]+", "the name of a database (lette
 NOT_SET, LOCKED = "not set", "locked"
 
 OPPOSITE = {
-    "set_": Opposite("reset", by=("user", "database")),
+    "set": Opposite("reset", by=("user", "database")),
     "lock": Opposite("unlock", by=("database",)),
 }
 

@@ -172,11 +172,16 @@ def _write(files: Files, user: str | None) -> None:
         file.write(path, files.texts[path].encode(), mode="0644", **ids)
 
 
+REACTS = ("unit",)
+
+
 @offline_as(lambda name, sfun, **_: f"Unit {name} does not run")
 def mod_watch(
     name: Name, sfun: Line, timer: str | None = None, user: Name | None = None
 ) -> Planned:
     """Restart a unit, or its timer, because something that it watches changed."""
+    if sfun not in REACTS:
+        return f"{name}: a watched change makes systemd.{sfun} look again, no more"
     if quadlets.is_quadlet(name):
         handled = _handled(quadlets.generated({}, name, user or "").service, timer)
     else:
