@@ -228,7 +228,7 @@ MALFORMED = {
     "test.echo(echo hi)": "put the text that begins with 'echo' in quotes: it has blanks",
     "test.kwarg(a=b) ~ x": "`~ text` is for texts and numbers",
     "test.kwarg(a=b).c ~ x": "`~ text` is for texts and numbers",
-    "test.nope(x)": "did you mean",
+    "test.nope(x)": "test has: arg, ",
 }
 
 

@@ -334,7 +334,7 @@ def test_a_plain_user_is_told_of_their_own_crontab(machine: Machine) -> None:
         argv = [*SOMEBODY, *machine.argv("schedule", action)]
         done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
         assert (done.returncode, done.stdout) == (1, "")
-        assert f"hint: as a user, {what} `crontab -e`" in done.stderr
+        assert f"hint: as a user, take --user, or {what} `crontab -e`" in done.stderr
 
 
 def test_a_plain_user_runs_commands_as_nobody_else(machine: Machine, site: Path) -> None:
