@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of many machines at once: delivered by https, collected into PostgreSQL, and killed.
 
-    python bench/reports.py [--machines 1000] [--states 100] [--kills 100]
+    python bench/reports.py [--machines 1000] [--states 100] [--kills 100] [--reports 0]
 
 Each simulated machine has an outbox of its own with one report and delivers it by the code of a
 run; all begin together. The receiver is a threaded server in a process of its own that keeps
-nothing. Then the same reports are collected from files by `runner collect`. At last real runs are
-killed at random moments while they write and deliver. Exits with 1 where a report is lost, stored
-twice, or torn. It needs PostgreSQL's server.
+nothing. Then the same reports are collected from files by `runner collect`. Then real runs are
+killed at random moments while they write and deliver. At last `--reports 100000` are collected, of
+all machines in turn, and shown: how many a second, and how long each query of the page over all
+machines takes. Exits with 1 where a report is lost, stored twice, or torn. It needs PostgreSQL's
+server.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 import postgres_server  # noqa: E402
 from receiving import Receiver  # noqa: E402
 
+from runner.history.outbox import overview  # noqa: E402
 from runner.history.outbox.delivery import deliver  # noqa: E402
 from runner.history.outbox.document import ReportFacts, document, text_of  # noqa: E402
+from runner.history.outbox.postgresql import connected  # noqa: E402
 from runner.history.outbox.store import Outbox  # noqa: E402
 from runner.sources.config.report import destination  # noqa: E402
 
@@ -207,6 +211,52 @@ def killed(folder: Path, kills: int) -> None:
     check(int(count) == len(ids), "all were collected")
 
 
+TOGETHER = 10_000  # files that are there at once
+SHORT = 20  # states of each of many reports
+
+
+def many(folder: Path, machines: int, count: int) -> None:
+    """Many reports: collected, and shown. A machine in thirty fails, a run in twenty drifted."""
+    name, address = database()
+    drop, pages = folder / "many", folder / "pages"
+    drop.mkdir()
+    pages.mkdir()
+    spent = 0.0
+    for first in range(0, count, TOGETHER):
+        for number in range(first, min(first + TOGETHER, count)):
+            made = report(f"m{number % machines}", SHORT)
+            made |= {
+                "exit_code": int(number % machines % 30 == 0),
+                "drifted": int(number % 20 == 0),
+            }
+            (drop / f"{made['jid']}-{made['id']}.json").write_bytes(text_of(made))
+        began = time.monotonic()
+        runner("collect", str(drop), "--to", address)
+        spent += time.monotonic() - began
+    there = int(postgres_server.sql("SELECT count(*) FROM runner_reports", database=name))
+    check(there == count, "each report is there once")
+    size = postgres_server.sql("SELECT pg_database_size(current_database())", database=name)
+    print(
+        f"many: {count} reports of {SHORT} states in {spent:.0f} s, {count / spent:.0f} a second;"
+        f" {int(size) / 1e6:.0f} MB"
+    )
+    to = destination({"to": address})
+    with connected(to) as connection:
+        for what, query, values in (
+            ("all machines", overview.MACHINES, (100,)),
+            ("failures", overview.FAILED, ()),
+            ("drift", overview.DRIFTING, ()),
+            ("runs of one machine", overview.RUNS, ("m7", 100)),
+        ):
+            began = time.monotonic()
+            rows = len(connection.execute(query, values).fetchall())
+            print(f"query of {what}: {rows} rows in {time.monotonic() - began:.3f} s")
+    for what in ("all", "no"):
+        began = time.monotonic()
+        runner("collect", "--html", str(pages), "--to", address)
+        print(f"--html, {what} machines' pages anew: {time.monotonic() - began:.1f} s")
+
+
 def runner(*words: str) -> None:
     subprocess.run([*RUNNER, *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
@@ -221,6 +271,7 @@ def main() -> None:
     parser.add_argument("--machines", type=int, default=1000)
     parser.add_argument("--states", type=int, default=100)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--reports", type=int, default=0)
     asked = parser.parse_args()
     threading.stack_size(256 * 1024)
     os.environ.pop("RUNNER_NO_REPORTS", None)
@@ -228,6 +279,8 @@ def main() -> None:
         reports = posted(Path(folder), asked.machines, asked.states)
         collected(Path(folder), reports)
         killed(Path(folder), asked.kills)
+        if asked.reports:
+            many(Path(folder), asked.machines, asked.reports)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, with_common
 from runner.history.outbox import collecting, delivery, postgresql, tables
+from runner.history.outbox.sending import NotDelivered
 from runner.model.errors import UsageError
 from runner.sources.config import report
 from runner.tools.queries import fleet_pages
@@ -44,8 +45,8 @@ def collect(
 
     Each file is removed once it is committed; a report that is known already counts once. What is
     no report is moved to DIR/rejected, with the reason beside it, and the exit code is 2. Missing
-    tables and views are created. `--html DIR` writes pages for a browser: an index of all machines,
-    and a page of each that has new reports.
+    tables and views are created, and those of an earlier runner brought up to date. `--html DIR`
+    writes pages for a browser: an index of all machines, and a page of each that has new reports.
 
     Example: runner collect /srv/reports --to postgresql://runner@db.example.org/runner
     """
@@ -56,9 +57,7 @@ def collect(
     there = report.destination({"to": to, **({"passfile": passfile} if passfile else {})})
     there = there._replace(timeout=delivery.EACH)
     with postgresql.connected(there) as connection:
-        with postgresql.failures(there.address):
-            if init or tables.are_missing(connection):
-                tables.create(connection)
+        _prepare(connection, there.address, init)
         done = collecting.Collected()
         if folder is not None:
             done = collecting.Collector(folder, connection, there.address)()
@@ -73,3 +72,20 @@ def collect(
         counts = {"taken": done.taken, "known": done.known, "rejected": dict(done.rejected)}
         write_value(common, counts)
     return FAILED if done.rejected else DONE
+
+
+def _prepare(connection: postgresql.Connection, address: str, init: bool) -> None:
+    """Make what is missing. Tables of an earlier runner are good enough for who may not change
+    them.
+    """
+    with postgresql.failures(address):
+        if init or tables.are_missing(connection):
+            return tables.create(connection)
+        if not tables.are_older(connection):
+            return None
+    try:
+        with postgresql.failures(address):
+            return tables.create(connection)
+    except NotDelivered as error:
+        hint = "`runner collect --init`, as their owner, brings them up to date"
+        print(f"warning: tables of an earlier runner: {error.message}; {hint}", file=sys.stderr)

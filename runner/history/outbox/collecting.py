@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 REJECTED = "rejected"
 REASON = ".reason"  # ends the name of the file that says why
-TOGETHER = 100  # files of one commit
+TOGETHER = 200  # files of one commit
 TOGETHER_BYTES = 16 * 1024 * 1024
 _UNFINISHED = re.compile(r"\.\d{20}-[0-9a-f-]{36}\.json\.\w+")
 OLD = 86400.0  # seconds
@@ -104,7 +104,8 @@ class Collector:
             if len(batch) >= TOGETHER or size >= TOGETHER_BYTES:
                 yield batch
                 batch, size = [], 0
-        yield batch
+        if batch:
+            yield batch
 
     def _sweep(self, name: str) -> None:
         """Remove what a delivery that was cut off has left, when nobody can be at it any more."""
@@ -131,19 +132,28 @@ class Collector:
     # -------------------------------------------------- writing
 
     def _stored(self, files: list[_ReportFile]) -> list[bool]:
-        """Commit files together, and remove them; of each that is kept, whether it was new."""
-        new: list[bool] = []
-        kept: list[_ReportFile] = []
+        """Commit files together, and remove them; of each that is kept, whether it was new.
+
+        Where the server takes one of them for wrong, each is written by itself.
+        """
         with self._connection.transaction():
-            for file in files:
-                try:
-                    new.append(keep(self._connection, file.report, self._address))
-                    kept.append(file)
-                except Refused as error:
-                    self._reject(file.name, error.message)
+            try:
+                new = self._keep(files)
+                kept = files
+            except Refused:
+                new, kept = [], []
+                for file in files:
+                    try:
+                        new += self._keep([file])
+                        kept.append(file)
+                    except Refused as error:
+                        self._reject(file.name, error.message)
         for file in kept:
             self._remove(file)
         return new
+
+    def _keep(self, files: list[_ReportFile]) -> list[bool]:
+        return keep(self._connection, [file.report for file in files], self._address)
 
     def _remove(self, file: _ReportFile) -> None:
         """Remove a file, unless another one has its name by now."""

@@ -12,6 +12,7 @@ version), and where reports of this machine were lost before it: `lost` (`droppe
 from __future__ import annotations
 
 import json
+import math
 import re
 import uuid
 from collections.abc import Iterable, Mapping
@@ -200,7 +201,8 @@ def parsed(data: bytes) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise BadReport(f"it has more than {LARGEST // 1024**2} MiB")
     try:
-        report = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+        text = data.decode("utf-8")
+        report = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except UnicodeDecodeError:
         raise BadReport("it is not UTF-8") from None
     except RecursionError:
@@ -210,6 +212,8 @@ def parsed(data: bytes) -> dict[str, Any]:
     if not isinstance(report, dict) or report.get("format") != FORMAT:
         raise BadReport(f"it is not a report of runner (format {FORMAT})")
     _check(report)
+    if "\\u" not in text:  # how JSON has to write what PostgreSQL's cannot hold
+        return report
     try:
         return dict(_storable(report))
     except RecursionError:
@@ -218,6 +222,12 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 def _no_number(name: str) -> Any:
     raise ValueError(name)
+
+
+def _finite(text: str) -> float | str:
+    """Return a number; the text of one that is too large to be any."""
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _check(report: Mapping[str, Any]) -> None:

@@ -14,22 +14,25 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[Any]
 
 Row = Mapping[str, Any]
-# stamp: what its page goes by
-_MACHINES = """
+# stamp: what its page goes by, its last run and which runs it lists
+MACHINES = """
     SELECT machine, jid, started, finished, test, outcome, failed, revision, dirty, tree, counts,
         drifted, errors, pending, pending_reactions, runner, age > overdue_after AS overdue,
-        report || ' ' || newest || ' ' || reports AS stamp
-    FROM runner_machines JOIN (
-        SELECT machine, max(received) AS newest, count(*) AS reports
-        FROM runner_reports GROUP BY machine
-    ) AS received USING (machine), runner_settings ORDER BY machine
+        report || ' ' || newest || ' ' || oldest || ' ' || reports AS stamp
+    FROM runner_machines AS m CROSS JOIN LATERAL (
+        SELECT max(started) AS newest, min(started) AS oldest, count(*) AS reports
+        FROM (
+            SELECT started FROM runner_reports AS r WHERE r.machine = m.machine
+            ORDER BY started DESC LIMIT %s
+        ) AS listed
+    ) AS listed, runner_settings ORDER BY machine
 """
-_FAILED = """
+FAILED = """
     SELECT machine, state, left(comment, 1000) AS comment, errors FROM runner_failed
     ORDER BY machine, state
 """
-_DRIFTING = "SELECT machine, last_drift, runs, states FROM runner_drifting ORDER BY machine"
-_RUNS = """
+DRIFTING = "SELECT machine, last_drift, runs, states FROM runner_drifting ORDER BY machine"
+RUNS = """
     SELECT run, started, duration AS took, command, test, outcome, revision, dirty, counts, drifted
     FROM runner_reports WHERE machine = %s ORDER BY started DESC LIMIT %s
 """
@@ -44,15 +47,15 @@ class Overview(Record):
     drifting: Sequence[Row]
 
 
-def overview(connection: Connection) -> Overview:
-    """Read it. Raises psycopg.Error."""
-    queries = (_MACHINES, _FAILED, _DRIFTING)
-    return Overview(*(_rows(connection, query) for query in queries))
+def overview(connection: Connection, most: int) -> Overview:
+    """Read it. most: runs that the page of a machine lists. Raises psycopg.Error."""
+    machines = _rows(connection, MACHINES, most)
+    return Overview(machines, *(_rows(connection, query) for query in (FAILED, DRIFTING)))
 
 
 def runs_of(connection: Connection, machine: str, most: int) -> Sequence[Row]:
     """The last runs of a machine, the newest first. Raises psycopg.Error."""
-    return _rows(connection, _RUNS, machine, most)
+    return _rows(connection, RUNS, machine, most)
 
 
 def states_of(connection: Connection, machine: Row) -> Mapping[str, Any]:

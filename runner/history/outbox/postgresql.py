@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -84,15 +84,15 @@ def opened(destination: Destination) -> Iterator[Send]:
     with connected(destination) as connection:
 
         def send(name: str, data: bytes, report: dict[str, Any]) -> None:
-            keep(connection, report, destination.address)
+            keep(connection, [report], destination.address)
 
         yield send
 
 
-def keep(connection: Connection, report: dict[str, Any], address: str) -> bool:
-    """Write a report; whether it was not there before. Raises NotDelivered."""
+def keep(connection: Connection, reports: Sequence[Mapping[str, Any]], address: str) -> list[bool]:
+    """Write reports, all or none; of each, whether it was not there before. Raises NotDelivered."""
     with failures(address):
-        return store(connection, report)
+        return store(connection, reports)
 
 
 @contextmanager

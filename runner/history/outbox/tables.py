@@ -7,7 +7,9 @@ them goes on to work; `runner_reports` has what Salt does not know, and the view
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
 
 TABLES = ("jids", "salt_returns", "salt_events", "runner_reports", "runner_settings")
 LOCK = 0x72756E6E6572  # of those who make them, so that two at once do not collide
+VERSION = 2  # of the schema: a later one is more; what is older is brought up to date
+MADE_BY = "tables of runner, version {}"
+# whoever writes reports begins with this table: who waits for it holds nothing that they need
+WAIT_FOR_WRITERS = """
+DO $$ BEGIN
+    IF to_regclass('runner_reports') IS NOT NULL THEN
+        LOCK TABLE runner_reports IN SHARE ROW EXCLUSIVE MODE;
+    END IF;
+END $$
+"""
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS jids (jid varchar(255) NOT NULL PRIMARY KEY, load jsonb NOT NULL)",
     """
@@ -56,6 +68,13 @@ SCHEMA = (
     ON runner_reports (machine, of_tree, test, started DESC)
     """,
     "CREATE INDEX IF NOT EXISTS runner_reports_by_time ON runner_reports (started)",
+    """
+    CREATE INDEX IF NOT EXISTS runner_reports_of_machine ON runner_reports (machine, started DESC)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS runner_reports_drifted
+    ON runner_reports (started) INCLUDE (machine, drifted) WHERE drifted > 0
+    """,
     # one row, for people to change
     """
     CREATE TABLE IF NOT EXISTS runner_settings (
@@ -65,13 +84,24 @@ SCHEMA = (
     )
     """,
     "INSERT INTO runner_settings DEFAULT VALUES ON CONFLICT DO NOTHING",
-    # the last real run of its tree; of a machine that has only dry runs, the last of these
+    # the last real run of its tree; of a machine that has only dry runs, the last of these: found
+    # machine by machine in the indexes, however many reports there are
     """
     CREATE OR REPLACE VIEW runner_machines AS
-    SELECT DISTINCT ON (machine) machine, id AS report, jid, started, finished,
+    WITH RECURSIVE names AS (
+        (SELECT machine FROM runner_reports ORDER BY machine LIMIT 1)
+        UNION ALL
+        SELECT (
+            SELECT machine FROM runner_reports WHERE machine > n.machine ORDER BY machine LIMIT 1
+        ) FROM names AS n WHERE n.machine IS NOT NULL
+    )
+    SELECT r.machine, id AS report, jid, started, finished,
         now() - finished AS age, test, outcome, failed, revision, dirty, tree, counts, drifted,
         errors, jsonb_array_length(pending_reactions) AS pending, pending_reactions, runner
-    FROM runner_reports WHERE of_tree ORDER BY machine, test, started DESC
+    FROM names CROSS JOIN LATERAL (
+        SELECT * FROM runner_reports WHERE machine = names.machine AND of_tree
+        ORDER BY test, started DESC LIMIT 1
+    ) AS r
     """,
     """
     CREATE OR REPLACE VIEW runner_overdue AS
@@ -138,49 +168,87 @@ def are_missing(connection: Connection) -> bool:
     return row is not None and row[0] > 0
 
 
+def are_older(connection: Connection) -> bool:
+    """Return whether an earlier runner made the tables and views that are there."""
+    query = "SELECT obj_description(to_regclass('runner_settings'), 'pg_class')"
+    row = connection.execute(query).fetchone()
+    made = re.fullmatch(MADE_BY.format(r"(\d+)"), (row and row[0]) or "")
+    return made is None or int(made[1]) < VERSION
+
+
 def create(connection: Connection) -> None:
-    """Make the tables and views that are not there. Raises psycopg.Error."""
+    """Make the tables and views that are not there, and those of an earlier runner as they are
+    here. Raises psycopg.Error.
+    """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        connection.execute("SET LOCAL statement_timeout = 0")  # an index of many rows takes long
+        connection.execute(WAIT_FOR_WRITERS)
         for statement in SCHEMA:
             connection.execute(statement)
+        said = MADE_BY.format(VERSION)
+        connection.execute(f"COMMENT ON TABLE runner_settings IS '{said}'")
 
 
-def store(connection: Connection, report: Mapping[str, Any]) -> bool:
-    """Write the rows of a report, all or none; whether it was not there before. Raises
+def store(connection: Connection, reports: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Write the rows of reports, all or none; of each, whether it was not there before. Raises
     psycopg.Error.
 
-    It needs no more than the right to insert.
+    It needs no more than the right to insert. Statements go out in a pipeline: as quick as COPY,
+    which can neither leave out what is there already nor keep to policies of rows.
     """
-    from psycopg.types.json import Jsonb
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(INSERT_REPORT, [_report(one) for one in reports], returning=True)
+        new = [bool(cursor.rowcount)]
+        while cursor.nextset():
+            new.append(bool(cursor.rowcount))
+        written = [one for one, is_new in zip(reports, new, strict=True) if is_new]
+        for insert, row in ((INSERT_JID, _jid), (INSERT_RETURN, _return), (INSERT_EVENT, _event)):
+            cursor.executemany(insert, [row(one) for one in written])
+    return new
 
-    with connection.transaction():
-        row = {**report, **_columns(report)}
-        values = [_value(row.get(name), Jsonb) for name in _REPORT]
-        if not connection.execute(INSERT_REPORT, values).rowcount:
-            return False
-        machine, jid, fun = report["machine"], report["jid"], report["fun"]
-        finished = datetime.fromisoformat(report["finished"])
-        returned = report["states"] or report["errors"]
-        success = not row["failed"]
-        about = {
-            "id": machine,
-            "jid": jid,
-            "fun": fun,
-            "fun_args": ["test=True"] if report["test"] else [],
-            "success": success,
-            "retcode": report["exit_code"],
-            "_stamp": report["finished"],
-        }
-        load = {"jid": jid, "fun": fun, "tgt": machine, "tgt_type": "glob", "user": "runner"}
-        load |= {"arg": about["fun_args"], "cmd": "publish"}
-        connection.execute(INSERT_JID, (jid, Jsonb(load)))
-        full = {**about, "cmd": "_return", "return": returned}
-        words = (fun, jid, Jsonb(returned), machine, str(success), Jsonb(full), finished)
-        connection.execute(INSERT_RETURN, words)
-        tag = f"salt/job/{jid}/ret/{machine}"[:255]
-        connection.execute(INSERT_EVENT, (tag, Jsonb(about), "runner", finished))
-    return True
+
+def _report(report: Mapping[str, Any]) -> list[Any]:
+    row = {**report, **_columns(report)}
+    return [_value(row.get(name)) for name in _REPORT]
+
+
+def _jid(report: Mapping[str, Any]) -> tuple[Any, ...]:
+    jid = report["jid"]
+    load = {"jid": jid, "fun": report["fun"], "tgt": report["machine"], "tgt_type": "glob"}
+    load |= {"user": "runner", "arg": _arguments(report), "cmd": "publish"}
+    return jid, _value(load)
+
+
+def _return(report: Mapping[str, Any]) -> tuple[Any, ...]:
+    about = _about(report)
+    # most of a report: written once, and put into the other text as it is
+    returned = _value(report["states"] or report["errors"])
+    full = f'{_value({**about, "cmd": "_return"})[:-1]}, "return": {returned}}}'
+    success, finished = str(about["success"]), datetime.fromisoformat(report["finished"])
+    return report["fun"], report["jid"], returned, report["machine"], success, full, finished
+
+
+def _event(report: Mapping[str, Any]) -> tuple[Any, ...]:
+    tag = f"salt/job/{report['jid']}/ret/{report['machine']}"[:255]
+    return tag, _value(_about(report)), "runner", datetime.fromisoformat(report["finished"])
+
+
+def _about(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what Salt's tables say of a job that returned."""
+    return {
+        "id": report["machine"],
+        "jid": report["jid"],
+        "fun": report["fun"],
+        "fun_args": _arguments(report),
+        "success": not _columns(report)["failed"],
+        "retcode": report["exit_code"],
+        "_stamp": report["finished"],
+    }
+
+
+def _arguments(report: Mapping[str, Any]) -> list[str]:
+    return ["test=True"] if report["test"] else []
 
 
 def _columns(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,5 +264,6 @@ def _columns(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _value(value: Any, wrap: Any) -> Any:
-    return wrap(value) if isinstance(value, dict | list) else value
+def _value(value: Any) -> Any:
+    is_json = isinstance(value, dict | list)
+    return json.dumps(value, ensure_ascii=False) if is_json else value

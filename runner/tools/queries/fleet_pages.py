@@ -26,7 +26,7 @@ def write(connection: overview.Connection, path: str) -> int:
     Raises psycopg.Error and RunnerError.
     """
     with pages_in(path) as folder:
-        over = overview.overview(connection)
+        over = overview.overview(connection, RUNS)
         changed = 0
         for machine in over.machines:
             name = fleet.page_name(machine["machine"])

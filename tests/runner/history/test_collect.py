@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import uuid
@@ -18,9 +20,12 @@ from command import ROOT, Machine, prestarted_server
 from pages import Parsed
 from run_pages import ATTACK
 
+from runner.history.outbox import collecting, overview, tables
+from runner.history.outbox.collecting import Collector
 from runner.history.outbox.document import ReportFacts, document, parsed, text_of
+from runner.history.outbox.postgresql import connected
 from runner.history.outbox.tables import VIEWS
-from runner.sources.config.report import KEYS, mistakes
+from runner.sources.config.report import KEYS, destination, mistakes
 
 OK = {"name": "x", "result": True, "changes": {}, "comment": "", "__id__": "x"}
 GRANTS = """
@@ -228,6 +233,20 @@ def test_a_large_report_keeps_what_matters(monkeypatch: pytest.MonkeyPatch) -> N
     assert odd["states"]["a"]["changes"] == {"n": "NaN"}
 
 
+def test_what_postgresql_cannot_hold_becomes_text(machine: Machine, database: str) -> None:
+    odd = {**OK, "comment": "MARK", "changes": {"n": 1.5, "path": "C:\\u0000"}}
+    data = text_of(made("m", states={"a": odd}))
+    drop = machine.folder / "drop"
+    drop.mkdir()
+    odd_data = data.replace(b"MARK", rb"a\u0000\ud800\u00e9").replace(b"1.5", b"-1e999")
+    (drop / "report").write_bytes(odd_data)
+    assert "1 taken" in collect(machine, database)
+    (comment,) = rows(database, "SELECT return -> 'a' ->> 'comment' FROM salt_returns")
+    assert comment == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}\u00e9"
+    (changes,) = rows(database, "SELECT full_ret -> 'return' -> 'a' -> 'changes' FROM salt_returns")
+    assert json.loads(changes) == {"n": "-1e999", "path": "C:\\u0000"}
+
+
 def test_no_file_is_lost_before_it_is_committed(machine: Machine, database: str) -> None:
     drop = machine.folder / "drop"
     put(drop, made("a"))
@@ -243,6 +262,145 @@ def test_no_file_is_lost_before_it_is_committed(machine: Machine, database: str)
     postgres_server.sql("ALTER TABLE away RENAME TO salt_events", database=database)
     assert "1 taken" in collect(machine, database)
     assert [*drop.iterdir()] == []
+
+
+def test_one_that_the_server_refuses_takes_no_other_with_it(
+    machine: Machine, database: str
+) -> None:
+    called(machine, "collect", "--init", "--to", address(database))
+    check = "ALTER TABLE salt_returns ADD CHECK (id <> 'evil')"
+    postgres_server.sql(check, database=database)
+    drop = machine.folder / "drop"
+    reports = {name: made(name) for name in ("a", "evil", "z")}
+    for report in (*reports.values(), reports["a"]):
+        put(drop, report)
+    (drop / "again").write_bytes(text_of(reports["z"]))
+    assert "2 taken, 1 known already, 1 rejected." in collect(machine, database, code=2)
+    for table, column in (("runner_reports", "machine"), ("salt_returns", "id")):
+        assert rows(database, f"SELECT {column} FROM {table} ORDER BY 1") == ["a", "z"]
+    assert "check constraint" in (*(drop / "rejected").glob("*.reason"),)[0].read_text()
+
+
+def test_what_is_killed_before_it_removes_files_stores_none_twice(
+    machine: Machine, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(collector: Collector, file: object) -> None:
+        raise KeyboardInterrupt
+
+    called(machine, "collect", "--init", "--to", address(database))
+    drop = machine.folder / "drop"
+    for number in range(5):
+        put(drop, made(f"m{number}"))
+    monkeypatch.setattr(collecting, "TOGETHER", 3)
+    monkeypatch.setattr(Collector, "_remove", killed)
+    to = destination({"to": address(database)})
+    with connected(to) as connection:
+        collector = Collector(str(drop), connection, to.address)
+        with pytest.raises(KeyboardInterrupt):
+            collector()
+    os.close(collector._folder)
+    assert len([*drop.iterdir()]) == 5
+    assert rows(database, "SELECT count(*) FROM runner_reports") == ["3"]
+    assert "2 taken, 3 known already" in collect(machine, database)
+    for table in ("runner_reports", "salt_returns", "salt_events", "jids"):
+        assert rows(database, f"SELECT count(*) FROM {table}") == ["5"], table
+
+
+# ---------------------------------------------------------------- tables of an earlier runner
+
+EARLIER = """
+CREATE OR REPLACE VIEW runner_machines AS
+SELECT DISTINCT ON (machine) machine, id AS report, jid, started, finished,
+    now() - finished AS age, test, outcome, failed, revision, dirty, tree, counts, drifted,
+    errors, jsonb_array_length(pending_reactions) AS pending, pending_reactions, runner
+FROM runner_reports WHERE of_tree ORDER BY machine, test, started DESC;
+DROP INDEX runner_reports_of_machine, runner_reports_drifted;
+COMMENT ON TABLE runner_settings IS NULL;
+CREATE VIEW mine AS SELECT machine, report FROM runner_machines WHERE NOT failed;
+UPDATE runner_settings SET overdue_after = '3 hours';
+"""
+STANDING = """
+SELECT (SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'runner_reports_%%'),
+    pg_get_viewdef('runner_machines') LIKE '%%RECURSIVE%%'
+"""
+
+
+def test_tables_of_an_earlier_runner_are_brought_up_to_date(
+    machine: Machine, database: str
+) -> None:
+    drop = machine.folder / "drop"
+    put(drop, made("a", timedelta(hours=4)))
+    collect(machine, database)
+    new = rows(database, STANDING)
+    postgres_server.sql(EARLIER, database=database)
+    assert rows(database, STANDING) != new
+    put(drop, made("b", timedelta(hours=4)))
+    assert "1 taken" in collect(machine, database)
+    assert rows(database, STANDING) == new
+    assert rows(database, "SELECT machine FROM mine ORDER BY 1") == ["a", "b"]
+    assert rows(database, "SELECT machine FROM runner_overdue ORDER BY 1") == ["a", "b"]
+    later = f"COMMENT ON TABLE runner_settings IS '{tables.MADE_BY.format(tables.VERSION + 1)}'"
+    postgres_server.sql(f"{EARLIER.partition('CREATE VIEW')[0]}{later}", database=database)
+    before = rows(database, STANDING)
+    assert collect(machine, database).startswith("0 taken")
+    assert rows(database, STANDING) == before, "a later runner's tables are left alone"
+
+
+def test_who_may_not_change_the_tables_goes_on_with_those_of_an_earlier_runner(
+    machine: Machine, database: str
+) -> None:
+    called(machine, "collect", "--init", "--to", address(database))
+    postgres_server.sql(EARLIER, database=database)
+    postgres_server.sql("DROP ROLE IF EXISTS machines", database=database)
+    postgres_server.sql(GRANTS, database=database)
+    folder = machine.folder / "drop"
+    put(folder, made("a"))
+    try:
+        to = address(database, "machines")
+        done = called(machine, "collect", str(folder), "--to", to)
+        assert done.returncode == 0 and done.stdout.startswith("1 taken")
+        assert "warning: tables of an earlier runner: " in done.stderr
+        assert "must be owner" in done.stderr or "permission denied" in done.stderr
+        assert "runner collect --init" in done.stderr
+    finally:
+        postgres_server.sql("DROP OWNED BY machines; DROP ROLE machines", database=database)
+
+
+def test_a_changed_schema_has_a_new_version() -> None:
+    text = " ".join(" ".join(tables.SCHEMA).split())
+    made_of = (tables.VERSION, hashlib.sha256(text.encode()).hexdigest()[:12])
+    assert made_of == (2, "692c3ae1b780"), "raise VERSION, so that tables that are there follow"
+
+
+def test_the_index_reads_few_reports_of_each_machine(machine: Machine, database: str) -> None:
+    """Whatever number of reports there is, so that its queries stay quick."""
+    put(machine.folder / "drop", made("a"))
+    collect(machine, database)
+    columns = "run, jid, duration, command, fun, of_tree, test, outcome, failed, counts, errors,"
+    columns += " pending_reactions, dropped, rejected"
+    multiplied = f"""
+    INSERT INTO runner_reports (id, machine, started, finished, drifted, {columns})
+    SELECT gen_random_uuid(), machine, started - number * interval '1 minute', finished, 0,
+        {columns} FROM runner_reports, generate_series(1, 1000) AS number
+    """
+    postgres_server.sql(multiplied, "ANALYZE", database=database)
+    to = destination({"to": address(database)})
+    with connected(to) as connection:
+        for way in ("seqscan", "bitmapscan"):  # better for a table as small as this one
+            connection.execute(f"SET enable_{way} = off")
+        for query, values in ((overview.MACHINES, (100,)), (overview.DRIFTING, ())):
+            explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {query}"
+            row = connection.execute(explain, values).fetchone()
+            assert row is not None
+            assert max(read(row[0][0]["Plan"])) <= 100, query
+
+
+def read(plan: dict[str, Any]) -> Iterator[int]:
+    """How many reports each step of a plan has read."""
+    if plan.get("Relation Name") == "runner_reports":
+        yield (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    for step in plan.get("Plans", ()):
+        yield from read(step)
 
 
 def test_machines_write_the_same_rows_themselves(machine: Machine, database: str) -> None:
@@ -364,6 +522,11 @@ def test_only_what_has_a_new_report_is_written_anew(machine: Machine, database: 
     again = written(folder)
     assert {name for name in after if after[name] != before.get(name)} >= {"a", "b", "new"}
     assert {name for name in again if again[name] != after[name]} == {"b", "index.html"}
+    removed = "DELETE FROM runner_reports WHERE machine = 'a' AND fun = 'state.single'"
+    postgres_server.sql(removed, database=database)
+    called(machine, "collect", "--html", str(folder), "--to", address(database))
+    fewer = written(folder)
+    assert {name for name in fewer if fewer[name] != again[name]} == {"a", "index.html"}
 
 
 def written(folder: Path) -> dict[str, int]:
