@@ -166,3 +166,33 @@ def test_the_setting_decides(image: Debian) -> None:
     image.write("/etc/runner/runner.yaml", "offline: false\n")
     image.runner("single", "service.running", "name=tick")
     assert image.read("systemctl is-active tick") == "active"
+
+
+STAGE = """mkdir -p /stage/runner /stage/tree; cd /srv/tree || exit
+tar -xf runner.tar -C /stage/runner; cp -r runner.yaml states pillar /stage/tree
+mount --bind /stage /image/mnt && mount -o remount,bind,ro /image/mnt
+"""
+
+
+def test_the_steps_of_a_containerfile_make_what_the_tree_says(image: Debian) -> None:
+    """By hand, since programs that build containers do not run everywhere: the command of its last
+    stage, with what is mounted for it read-only, by the Python that there is.
+    """
+    image.runner("init", "--containerfile", "/srv/tree")
+    image.run("sed -i s:/tmp/runner-motd:/etc/motd: /srv/tree/pillar/motd.sls")
+    image.runner("bundle", "/srv/tree/runner.tar")
+    steps = image.read("cat /srv/tree/Containerfile").replace("\\\n", " ").splitlines()
+    assert [step for step in steps if step.startswith(("ADD", "COPY"))] == [
+        "ADD runner.tar /runner/",
+        "COPY runner.yaml /tree/",
+        "COPY states /tree/states",
+        "COPY pillar /tree/pillar",
+    ]
+    mounted, command = "RUN --mount=type=bind,from=build,target=/mnt ", steps[-1]
+    assert command.startswith(mounted)
+    image.run(STAGE)
+    image.write("/build.sh", command.removeprefix(mounted))
+    done = image.run("ID=image SOURCE_DATE_EPOCH=1700000000 chroot /image /bin/sh -eu </build.sh")
+    assert "2 changed" in done.stdout
+    assert image.read("stat -c %Y /image/etc/motd").strip() == "1700000000"
+    image.run("test ! -e /image/var/lib/runner -a ! -e /image/var/cache/runner")

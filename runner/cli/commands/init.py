@@ -106,11 +106,41 @@ jobs:
     ),
 }
 
+# of `--containerfile`
+OF_CONTAINERS = {
+    "Containerfile": (
+        """\
+# What this tree makes of a base image: `runner bundle runner.tar`, then `podman build .`,
+# `buildah build .` or `docker build -f Containerfile .`
+
+# what only the build needs: it is mounted, and is no part of the image
+FROM scratch AS build
+ADD runner.tar /runner/
+COPY runner.yaml /tree/
+COPY states /tree/states
+COPY pillar /tree/pillar
+
+FROM docker.io/library/debian:trixie-slim
+ARG SOURCE_DATE_EPOCH
+# the name that the top file knows this machine by
+ARG ID=image
+# runner needs a Python
+RUN --mount=type=bind,from=build,target=/mnt \\
+    apt-get update && apt-get install --yes --no-install-recommends python3 && \\
+    /mnt/runner/runner highstate --config /mnt/tree/runner.yaml --id "$ID" --image && \\
+    apt-get clean && rm -rf /var/lib/apt/lists/*
+"""
+    ),
+}
+
 
 def init(
     folder: Annotated[
         str, argument(metavar="[FOLDER]", help="Created if it is missing.", complete=("folders",))
     ] = ".",
+    containerfile: Annotated[
+        bool, option("--containerfile", help="Add a Containerfile that makes an image by the tree.")
+    ] = False,
     from_url: Annotated[
         str | None,
         option("--from", metavar="URL", help="Set this machine up with the tree of a repository."),
@@ -128,6 +158,9 @@ def init(
     It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as
     it is. Nothing is overwritten; what is missing of an unaltered tree is made anew.
 
+    With --containerfile there is a Containerfile, too, which applies the tree to a base image
+    (docs/images.md), also beside a tree that was altered since.
+
     With --from URL it makes no tree, but writes the configuration of this machine, and pulls the
     tree of that git repository: see `runner pull`.
 
@@ -136,26 +169,30 @@ def init(
     Example: runner init --from https://git.example.org/site.git --verify ssh:allowed_signers
     """
     if from_url is not None:
-        if folder != ".":
+        if folder != "." or containerfile:
             raise UsageError("init makes a tree in FOLDER, or sets this machine up --from URL")
         return setting_up.set_up(from_url, ref, verify)
     if ref or verify:
         raise UsageError("--ref and --verify belong to --from URL")
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} exists and is not a directory; nothing was written")
-    others = [name for name in FILES if _is_other(os.path.join(folder, name), FILES[name])]
+    files = FILES | (OF_CONTAINERS if containerfile else {})
+    if containerfile and os.path.lexists(os.path.join(folder, "runner.yaml")):
+        files = OF_CONTAINERS
+    others = [name for name in files if _is_other(os.path.join(folder, name), files[name])]
     if others:
         listed = ", ".join(os.path.join(folder, name) for name in others)
         raise UsageError(
             f"already there: {listed}; nothing was written", hint="name another folder"
         )
-    missing = [name for name in FILES if not os.path.lexists(os.path.join(folder, name))]
+    missing = [name for name in files if not os.path.lexists(os.path.join(folder, name))]
     for name in missing:
-        _write(os.path.join(folder, name), FILES[name])
+        _write(os.path.join(folder, name), files[name])
     if not missing:
         print(f"The tree in {os.path.abspath(folder)} already exists.")
     else:
-        print(f"Made a tree in {os.path.abspath(folder)}: {', '.join(missing)}.")
+        what = "Added to the tree" if files is OF_CONTAINERS else "Made a tree"
+        print(f"{what} in {os.path.abspath(folder)}: {', '.join(missing)}.")
     _tell_what_is_next(folder)
     return 0
 
