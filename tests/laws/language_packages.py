@@ -8,7 +8,7 @@ tests/modules/languages/test_npm.py npm.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,19 @@ uninstall) rm -r venvs/$name;;
 *) echo 'a look has to read the records itself' >&2; touch venvs/looked; exit 1;;
 esac
 """
+UV = r"""
+name=${words##* }; name=${name%%==*}; version=${words#*==}
+name=$(echo $name | tr ._A-Z --a-z); record=$(echo $name | tr - _)
+test "$command" = tool || exit 1
+case "$words" in
+*nosuch*) echo 'nosuch was not found in the package registry' >&2; exit 1;;
+' uninstall '*) rm -r tools/$name;;
+' install '*) case $words in *==*) ;; *) version=2.0.0; esac
+    rm -rf tools/$name; mkdir -p tools/$name/lib/python3.11/site-packages/$record-$version.dist-info
+    : >tools/$name/uv-receipt.toml;;
+*) echo 'a look has to read the records itself' >&2; touch tools/looked; exit 1;;
+esac
+"""
 COMPOSER = r"""
 case $options in *--working-dir=/nowhere*) echo 'Invalid working directory' >&2; exit 1; esac
 if test -e composer-$command; then echo 'Nothing to install, update or remove' >&2; exit; fi
@@ -134,6 +147,7 @@ PROGRAMS = {
     "cargo": START + CARGO,
     "composer": START + COMPOSER,
     "pipx": START + PIPX,
+    "uv": START + UV,
     "php": PHP,
     "flatpak": START + FLATPAK,
     "snap": START + SNAP,
@@ -174,6 +188,11 @@ def having(*without: str, also: str = "") -> Callable[[Path], None]:
         record = tmp / "have/venvs/my-tool/pipx_metadata.json"
         record.parent.mkdir(parents=True)
         record.write_text('{"main_package": {"package": "My_Tool", "package_version": "1.0"}}')
+        os.environ["UV_TOOL_DIR"] = f"{tmp}/have/tools"
+        packages = tmp / "have/tools/my-tool/lib/python3.12/site-packages"
+        for name in ("My_Tool-1.0.dist-info", "other-3.0.dist-info"):
+            (packages / name).mkdir(parents=True)
+        (tmp / "have/tools/my-tool/uv-receipt.toml").touch()
         for program in without:
             (tmp / "bin" / program).unlink(missing_ok=True)
 
@@ -206,6 +225,21 @@ LIKE_COMPOSER: dict[str, Any] = {
     "composer_home": "/root",
     "env": {"A": "b"},
 }
+
+
+def programs(module: str, program: str) -> Iterator[Scenario]:
+    """What pipx and uv are alike in."""
+    installed, removed = f"{module}.installed", f"{module}.removed"
+    yield on(installed, name="new", user="root")
+    yield on(installed, name="my.tool", version="1.2.3")
+    yield on(installed, plans=False, name="My_Tool")
+    yield on(installed, plans=False, name="my-tool", version="1.0")
+    yield on(installed, name="nosuch", breaks=f"Error installing 'nosuch': {program}")
+    yield on(installed, without_programs, name="x", fails=f"{program} is missing: it comes with")
+    yield on(removed, name="My_Tool", user="root")
+    yield on(removed, plans=False, name="other")
+
+
 SCENARIOS = [
     on("npm.installed", name="demo", user="root", registry="http://u:p@127.0.0.1/", env=["A=b"]),
     on("npm.installed", name="x", pkgs=["old", "demo@2.0.0", "@scope/x"], dir="{tmp}"),
@@ -255,14 +289,8 @@ SCENARIOS = [
     on("cargo.installed", without_programs, name="x", root="{tmp}", fails="cargo is missing: it"),
     on("cargo.removed", name="demo", root="{tmp}/have", user="root"),
     on("cargo.removed", plans=False, name="other"),
-    on("pipx.installed", name="new", user="root"),
-    on("pipx.installed", name="my.tool", version="1.2.3"),
-    on("pipx.installed", plans=False, name="My_Tool"),
-    on("pipx.installed", plans=False, name="my-tool", version="1.0"),
-    on("pipx.installed", name="nosuch", breaks="Error installing 'nosuch': pipx install: No match"),
-    on("pipx.installed", without_programs, name="x", fails="pipx is missing: it comes with pipx"),
-    on("pipx.removed", name="My_Tool", user="root"),
-    on("pipx.removed", plans=False, name="other"),
+    *programs("pipx", "pipx"),
+    *programs("uv_tool", "uv"),
     on("composer.installed", **LIKE_COMPOSER, quiet=True),
     on("composer.installed", having(also="composer-install"), plans=False, name="{tmp}"),
     on("composer.installed", having(also="silent"), name="{tmp}", always_check=False),

@@ -69,6 +69,7 @@ REFUSED = "it is refused there, as its rules are the running kernel's"
 ASKS_NONE = "what runs is nothing to it"
 OFFLINE = {
     **every("acl.* acme.* alias.* alternatives.* apache_* archive.* augeas.* cargo.* pipx.*", KEPT),
+    **every("uv_tool.*", KEPT),
     **every("chrony.* composer.* cron.* dconf.* debconf.* file.* flatpak.* gem.* git.*", KEPT),
     **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
     **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
@@ -105,7 +106,8 @@ WRITTEN_BY_PROGRAMS = {
     **every("event.* http.* environ.* file.cached", PASSING),
     **every("docker_* postgres_* rabbitmq_* redis.* supervisord.*", SERVER),
     **every(
-        "cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* pipx.* snap.* virtualenv.*", PROGRAM
+        "cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* pipx.* snap.* uv_tool.* virtualenv.*",
+        PROGRAM,
     ),
 }
 
@@ -196,7 +198,10 @@ LAWS = {
         "test_laws_of_somebody.py, machine/test_machine.py",
         lambda scenario: scenario.converges,
         {
-            **every("cargo.* docker_* firewalld.* flatpak.* gem.* npm.* pipx.* snap.*", STAND_IN),
+            **every(
+                "cargo.* docker_* firewalld.* flatpak.* gem.* npm.* pipx.* snap.* uv_tool.*",
+                STAND_IN,
+            ),
             **every("file.blockreplace file.comment file.line file.replace", REPEATS),
             **NEVER_SETTLED,
             "selinux.boolean": STAND_IN,
