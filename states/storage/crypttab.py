@@ -48,7 +48,7 @@ def _mapped_problem(name: str) -> str | None:
 
 def _options_problem(options: Mapping[str, object]) -> str | None:
     for option, value in options.items():
-        words = option in TEXTS or option.startswith("x-")
+        words = option in TEXTS or re.fullmatch(r"x-[\w.-]+", option)
         if not (words or option in SWITCHES | NUMBERS):
             return f"crypttab knows no option {option}; one of your own begins with x-"
         switch = isinstance(value, bool)
@@ -108,7 +108,8 @@ def present(
         for option, value in (options or {}).items()
         if value is not False
     }
-    wanted = crypttab.CrypttabEntry(name, device, key_file or "", tuple(sorted(words)))
+    key = "none" if key_file is None or key_file in crypttab.NO_KEY else key_file
+    wanted = crypttab.CrypttabEntry(name, device, key, tuple(sorted(words)))
     found = crypttab.find(name, config)
     now = (
         {
@@ -122,7 +123,7 @@ def present(
     )
     properties = [
         Property("device", device),
-        Property("key_file", key_file or "none"),
+        Property("key_file", key),
         Property("options", ",".join(wanted.options)),
         Property("lines", 1),
     ]

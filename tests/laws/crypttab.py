@@ -33,6 +33,7 @@ SCENARIOS = [
     on("present", name="new", device="/dev/vda5", options={"luks": True, "nofail": False}),
     on("present", **{**AS_IT_IS, "options": {"x-systemd.device-timeout": "10s"}}),
     on("present", **{**AS_IT_IS, "key_file": None}),
+    on("present", **{**AS_IT_IS, "key_file": "none"}),
     on("absent"),
     on("absent", twice),
     on("absent", name="none", plans=False),

@@ -26,6 +26,7 @@ PATH = "packages have no path with"
         (("crypttab.present", "name=a b", "device=/dev/vdx"), "below /dev/mapper"),
         (("crypttab.present", "name=data", "device=/dev/my disk"), "has no space"),
         ((*ENTRY, "options={discards: true}"), "no option discards"),
+        ((*ENTRY, "options={'x-a,b': true}"), "no option x-a,b"),
         ((*ENTRY, "options={tries: true}"), "tries: expected a number"),
         ((*ENTRY, "options={tries: some}"), "tries: expected a number"),
         ((*ENTRY, "options={luks: 1}"), "luks: expected true or false"),
