@@ -138,6 +138,16 @@ def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: M
     assert not running(seconds)
 
 
+def test_a_history_without_runs_says_so(machine: Machine) -> None:
+    for words in (("show",), ("show", "last"), ("diff", "last", "1")):
+        said = machine("history", *words, code=1).stderr
+        assert said.startswith("error: there are no runs in the history yet\n"), words
+        assert str(machine.folder) in said, "where it is looked for"
+    machine.write(a="x:\n  test.nop: []\n")
+    machine("sls", "a", "--test")
+    assert machine("history", "show").stdout.startswith("Run 1: ")
+
+
 def test_history_tells_what_runs_did(machine: Machine) -> None:
     machine.write(a=FILE + BAD)
     machine("sls", "a", code=2)

@@ -43,7 +43,10 @@ class RunForPage(Record):
     left_by: Callable[[str], dict[str, Any] | None]
 
 
-def _no_run(number: str) -> RunnerError:
+def _no_run(state_dir: str, number: str) -> RunnerError:
+    if number == "last":
+        hint = f"the first run of states, dry or not, begins it, in {state_dir}"
+        return RunnerError("there are no runs in the history yet", hint=hint)
     message = f"there is no run {number} in the history"
     return RunnerError(message, hint="`runner history` lists the runs")
 
@@ -67,7 +70,7 @@ def run_details(state_dir: str, number: str) -> dict[str, Any]:
     connection = _reading(state_dir)
     run = connection and _find(connection, number)
     if not connection or not run:
-        raise _no_run(number)
+        raise _no_run(state_dir, number)
     changers = connection.execute(
         "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
     )
@@ -93,7 +96,7 @@ def run_for_page(state_dir: str, number: str) -> Iterator[RunForPage]:
     with opened(state_dir) as connection:
         run = connection and _find(connection, number)
         if not connection or not run:
-            raise _no_run(number)
+            raise _no_run(state_dir, number)
         query = "SELECT graph, finished - started FROM runs WHERE id = ?"
         content, took = connection.execute(query, (run["id"],)).fetchone()
         kept = ContentStore(state_dir, lambda: connection).get(content)
