@@ -273,6 +273,53 @@ def test_a_build_leaves_nothing_of_its_own(image: Image) -> None:
     empty_afterwards(image)
 
 
+BUILT = """
+{% for name in ("zoe", "amy") %}
+{{ name }}:
+  user.present: [shell: /bin/sh, createhome: True]
+/home/{{ name }}/.profile:
+  file.managed: [contents: 'umask 077', user: {{ name }}, mode: '0600']
+{% endfor %}
+/etc/link:
+  file.symlink: [target: hostname]
+/etc/hostname:
+  file.replace: [pattern: image, repl: made]
+/srv/data/deep:
+  file.directory: [makedirs: True, mode: '2750']
+vm.swappiness:
+  sysctl.present: [value: 7]
+br_netfilter:
+  kmod.present: [persist: True]
+"""
+
+
+def whole(folder: Path) -> dict[str, object]:
+    """What there is of an image to be the same, by path."""
+    found: dict[str, object] = {}
+    for path in (folder, *folder.rglob("*")):
+        at = path.lstat()
+        what = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+        kept = (at.st_mode, at.st_uid, at.st_gid, at.st_mtime_ns, what)
+        found[str(path.relative_to(folder))] = kept
+    return found
+
+
+def test_two_builds_are_equal(image: Image) -> None:
+    """Byte for byte, with times and modes, and whenever they were made."""
+    del image.config["offline"]
+    image.environment["SOURCE_DATE_EPOCH"] = "1700000000"
+    image.write(built=BUILT)
+    base, made = image.root, []
+    for name in ("first", "second"):
+        image.root = image.folder / name
+        shutil.copytree(base, image.root, symlinks=True)
+        assert " changed" in image("sls", "built", "--image").stdout
+        made.append(whole(image.root))
+    assert made[0] == made[1]
+    assert made[0] != whole(base)
+    assert image.text("etc/hostname") == "madehost\n"
+
+
 BOOT = """
 net.ipv4.ip_forward:
   sysctl.present: [value: 1]
