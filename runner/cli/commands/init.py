@@ -125,9 +125,9 @@ ARG SOURCE_DATE_EPOCH
 # the name that the top file knows this machine by
 ARG ID=image
 # runner needs a Python
-RUN --mount=type=bind,from=build,target=/mnt \\
+RUN --mount=type=bind,from=build,target=/run/build \\
     apt-get update && apt-get install --yes --no-install-recommends python3 && \\
-    /mnt/runner/runner highstate --config /mnt/tree/runner.yaml --id "$ID" --image && \\
+    /run/build/runner/runner highstate --config /run/build/tree/runner.yaml --id "$ID" --image && \\
     apt-get clean && rm -rf /var/lib/apt/lists/*
 """
     ),
