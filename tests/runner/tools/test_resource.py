@@ -237,16 +237,16 @@ def test_a_caller_without_an_account_has_no_crontab(monkeypatch: pytest.MonkeyPa
 def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from modules import mount
 
-    lines = [
-        mount.FstabEntry("/dev/sdx1", "/", "ext4", ("defaults", "noatime", "odd=1"), "0", "1"),
-        mount.FstabEntry("UUID=1-2", "/srv/not mounted", "xfs", ("noauto",), "1", "2"),
-        mount.FstabEntry("/swapfile", "none", "swap"),
-    ]
+    lines = (
+        "/dev/sdx1 / ext4 defaults,noatime,odd=1 0 1\n"
+        "UUID=1-2 /srv/not\\040mounted xfs noauto 1 2\n"
+        "/swapfile none swap\n"
+    )
     active = {
         "/": mount.Mounted("/dev/sdx1", "ext4", ("rw", "noatime")),
         str(tmp_path): mount.Mounted("tmpfs", "tmpfs", ("rw", "rw", "size=4k")),
     }
-    monkeypatch.setattr(mount, "entries", lambda config="/etc/fstab": lines)
+    monkeypatch.setattr(mount, "_text", lambda config: lines)
     monkeypatch.setattr(mount, "active_mounts", lambda: active)
     monkeypatch.setattr(mount, "swaps", lambda: ["/swapfile", "/other"])
     found = told("mount")
