@@ -275,6 +275,7 @@ def disabled(
 REACTS = ("running", "dead")
 
 
+@at_boot(lambda name, sfun, user=None, **_: _starting(name, user=user))
 @offline_as(_reads_at_boot)
 def mod_watch(
     name: Name,

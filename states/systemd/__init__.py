@@ -175,6 +175,7 @@ def _write(files: Files, user: str | None) -> None:
 REACTS = ("unit",)
 
 
+@at_boot(lambda name, sfun, timer=None, user=None: _starting(name, timer=timer, user=user))
 @offline_as(lambda name, sfun, **_: f"Unit {name} does not run")
 def mod_watch(
     name: Name, sfun: Line, timer: str | None = None, user: Name | None = None

@@ -107,6 +107,7 @@ def test_nobody_owes_a_reaction(image: Debian) -> None:
     image.run("echo y >/image/etc/tick.conf")
     changed = inside(image, "sls", "image")
     assert changed["/etc/tick.conf"]["changes"] and not changed["tick"]["changes"]
+    assert changed["tick"]["at_boot"] == "Service tick starts at boot"
     assert changed["tick"]["comment"] == "Service tick starts at boot"
     image.run("echo y >/image/etc/tick.conf")
     inside(image, "sls", "image", "--only", "/etc/tick.conf")
