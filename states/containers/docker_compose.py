@@ -9,7 +9,19 @@ from typing import Annotated, Any, Literal
 
 from modules.containers.docker import compose
 from modules.containers.docker.compose import PACKAGES, Project
-from runner.api import AbsolutePath, Done, Line, Name, Pattern, Plan, Planned, StateFailed, here
+from runner.api import (
+    AbsolutePath,
+    Done,
+    Group,
+    Line,
+    Name,
+    Pattern,
+    Plan,
+    Planned,
+    Record,
+    StateFailed,
+    here,
+)
 from states.containers._docker import ENGINE, image_facts
 
 ProjectName = Annotated[
@@ -18,14 +30,56 @@ ProjectName = Annotated[
 Lines = list[Line]
 
 
+class ProjectArguments(Record):
+    """Which project a state is about.
+
+    project_src: The folder, where the name is something else.
+    definition: The services, networks and volumes themselves, instead of files; its relative paths
+      start at project_src, else at /.
+    project_name: The project, which else is called like its folder.
+    files: The project's files, in the folder; without them compose.yaml or docker-compose.yml, and
+      what overrides it.
+    env_files: Files with values for the project's files, instead of .env.
+    profiles: Profiles whose services count, too.
+    """
+
+    project_src: AbsolutePath | None = None
+    definition: dict[str, Any] | None = None
+    project_name: ProjectName | None = None
+    files: Lines | None = None
+    env_files: Lines | None = None
+    profiles: Lines | None = None
+
+    def project(self, name: str) -> Project:
+        """The project. Raises StateFailed."""
+        folder = self.project_src or (name if name.startswith("/") else None)
+        if folder is None and self.definition is None:
+            raise StateFailed(
+                f"{name} is no folder: name the project's folder by `project_src`, or say its"
+                " services by `definition`"
+            )
+        folder = (folder or "/").rstrip("/") or "/"
+        if self.definition is not None and self.files:
+            raise StateFailed("Only one of 'definition' and 'files' is permitted")
+        own = name.startswith("/") or self.definition is None
+        called = self.project_name or ("" if own else name)
+        if self.definition is not None and not called:
+            raise StateFailed("A definition needs a `project_name`")
+        beside = [
+            tuple(f"{folder}/{each}" if each[:1] != "/" else each for each in given or ())
+            for given in (self.files, self.env_files)
+        ]
+        found = () if self.definition is not None else beside[0] or compose.found(folder)
+        text = None if self.definition is None else json.dumps(self.definition)
+        return Project(called, folder, found, text, beside[1], tuple(self.profiles or ()))
+
+
+Given = Annotated[ProjectArguments, Group()]
+
+
 def up(
     name: Line,
-    project_src: AbsolutePath | None = None,
-    definition: dict[str, Any] | None = None,
-    project_name: ProjectName | None = None,
-    files: Lines | None = None,
-    env_files: Lines | None = None,
-    profiles: Lines | None = None,
+    given: Given = ProjectArguments(),
     services: Lines | None = None,
     remove_orphans: bool = False,
     wait: bool = False,
@@ -39,14 +93,6 @@ def up(
     is no reason to start it again. An image that is there is not pulled anew.
 
     name: The folder with the project's files, or the name of a project.
-    project_src: The folder, where the name is something else.
-    definition: The services, networks and volumes themselves, instead of files; its relative paths
-      start at project_src, else at /.
-    project_name: The project, which else is called like its folder.
-    files: The project's files, in the folder; without them compose.yaml or docker-compose.yml, and
-      what overrides it.
-    env_files: Files with values for the project's files, instead of .env.
-    profiles: Profiles whose services are started, too.
     services: These services, and those that they depend on, instead of all.
     remove_orphans: Remove the containers of services that the project no longer has.
     wait: Wait until all services run and are healthy, and fail else; services that end make it
@@ -68,8 +114,7 @@ def up(
     With `watch` of a file that a service reads, the services that run are restarted. Salt has
     nothing like it.
     """
-    project = _project(name, project_src, definition, project_name, files, env_files, profiles)
-    project, config = compose.read(project)
+    project, config = compose.read(given.project(name))
     action = ["up", "--detach", *(["--remove-orphans"] if remove_orphans else [])]
     chosen = ["--", *services] if services else []
     would = compose.foreseen(project, *action, *chosen)
@@ -106,12 +151,7 @@ def up(
 
 def down(
     name: Line,
-    project_src: AbsolutePath | None = None,
-    definition: dict[str, Any] | None = None,
-    project_name: ProjectName | None = None,
-    files: Lines | None = None,
-    env_files: Lines | None = None,
-    profiles: Lines | None = None,
+    given: Given = ProjectArguments(),
     remove_orphans: bool = False,
     remove_volumes: bool = False,
     remove_images: Literal["all", "local"] | None = None,
@@ -120,12 +160,6 @@ def down(
     """Make sure that a Compose project has no containers and networks.
 
     name: As of docker_compose.up; the name of a project whose files are gone is enough.
-    project_src: As of docker_compose.up.
-    definition: As of docker_compose.up.
-    project_name: As of docker_compose.up.
-    files: As of docker_compose.up.
-    env_files: As of docker_compose.up.
-    profiles: Profiles whose services are removed, too.
     remove_orphans: As of docker_compose.up.
     remove_volumes: Remove its volumes, too: what is in them is lost.
     remove_images: Remove the images of its services, too: `all`, or `local`: those without a name
@@ -138,12 +172,10 @@ def down(
     Salt has nothing like it.
     """
     config: dict[str, Any] = {}
-    if name.startswith("/") or project_src or definition is not None:
-        project, config = compose.read(
-            _project(name, project_src, definition, project_name, files, env_files, profiles)
-        )
+    if name.startswith("/") or given.project_src or given.definition is not None:
+        project, config = compose.read(given.project(name))
     else:
-        project = Project(project_name or name)
+        project = Project(given.project_name or name)
     options = {"--volumes": remove_volumes, "--remove-orphans": remove_orphans}
     action = ["down", *(option for option, given in options.items() if given)]
     action += [f"--rmi={remove_images}"] if remove_images else []
@@ -168,22 +200,17 @@ REACTS = ("up",)
 def mod_watch(
     name: Line,
     sfun: Line,
-    project_src: AbsolutePath | None = None,
-    definition: dict[str, Any] | None = None,
-    project_name: ProjectName | None = None,
-    files: Lines | None = None,
-    env_files: Lines | None = None,
-    profiles: Lines | None = None,
+    given: Given = ProjectArguments(),
     services: Lines | None = None,
     **others: Any,
 ) -> Planned:
     """Restart the services that run because something that they watch changed."""
-    project, _ = compose.read(
-        _project(name, project_src, definition, project_name, files, env_files, profiles)
-    )
+    if sfun not in REACTS:
+        return f"{name}: a watched change makes docker_compose.{sfun} look again, no more"
+    project, _ = compose.read(given.project(name))
     run = [each["Service"] for each in compose.containers(project) if each["State"] == "running"]
     chosen = sorted({service for service in run if not services or service in services})
-    if sfun not in REACTS or not chosen:
+    if not chosen:
         return f"No service of {project.name} runs"
     yield Plan(
         dict.fromkeys(chosen, "restarted"),
@@ -193,37 +220,6 @@ def mod_watch(
     if done.retcode:
         raise StateFailed(f"Compose failed to restart {project.name}: {compose.words(done)}")
     return f"The services of {project.name} were restarted"
-
-
-def _project(
-    name: str,
-    project_src: str | None,
-    definition: dict[str, Any] | None,
-    project_name: str | None,
-    files: Lines | None,
-    env_files: Lines | None,
-    profiles: Lines | None,
-) -> Project:
-    """The project that a state is about."""
-    folder = project_src or (name if name.startswith("/") else None)
-    if folder is None and definition is None:
-        raise StateFailed(
-            f"{name} is no folder: name the project's folder by `project_src`, or say its services"
-            " by `definition`"
-        )
-    folder = (folder or "/").rstrip("/") or "/"
-    if definition is not None and files:
-        raise StateFailed("Only one of 'definition' and 'files' is permitted")
-    called = project_name or ("" if name.startswith("/") or definition is None else name)
-    if definition is not None and not called:
-        raise StateFailed("A definition needs a `project_name`")
-    beside = [
-        [f"{folder}/{each}" if each[:1] != "/" else each for each in given or ()]
-        for given in (files, env_files)
-    ]
-    found = () if definition is not None else tuple(beside[0]) or compose.found(folder)
-    text = None if definition is None else json.dumps(definition)
-    return Project(called, folder, found, text, tuple(beside[1]), tuple(profiles or ()))
 
 
 def _without_those_at_rest(plan: dict[str, Any], there: dict[str, Any]) -> dict[str, Any]:

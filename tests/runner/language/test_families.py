@@ -127,7 +127,7 @@ _BY_REASON = {
         "cargo": "root",
         "cmd": "hide_output",
         "cron": "adopt",
-        "docker": "client_timeout containers driver_opts force profiles shutdown_timeout",
+        "docker": "client_timeout containers driver_opts force shutdown_timeout",
         "file": """append_if_not_found backup backupname clean content context count create defaults
             dir_mode exclude_pat file_mode follow_symlinks force ignore_whitespace mode
             options prepend_if_not_found regex saltenv show_changes source sources template""",

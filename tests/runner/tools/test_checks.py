@@ -120,7 +120,7 @@ def test_every_code_has_its_section() -> None:
         used
         - set(SECTIONS)
         - {"error", "compile", "locked", "unavailable", "interrupted", "state-failed"}
-        - {"no-sandbox", "plan"}  # of commands that check nothing
+        - {"no-lock", "no-sandbox", "plan"}  # of commands that check nothing
         - {"git", "report", "unreachable", "untrusted"}  # of repositories and deliveries, likewise
     )
     assert not missing, f"runner/output/manual/checks.md has no section for {sorted(missing)}"
