@@ -64,6 +64,7 @@ def make(name: str, size: int) -> None:
     """Make a swap file without holes, which only root can read; it takes its place when it is
     whole. Raises CommandFailed.
     """
+    refuse_make(name, size)
     new = f"{os.path.dirname(name).rstrip('/')}/.{os.path.basename(name)}.runner-new"
     file.discard(new)
     try:

@@ -58,6 +58,8 @@ def set_capabilities(path: str, text: str) -> None:
     """Give a file capabilities, or with an empty text none. Raises StateFailed."""
     if not text and not get_capabilities(path):
         return
+    if text:
+        refuse_capabilities(path)
     words = ["-q", plain_name(text, "the capabilities")] if text else ["-r"]
     done = cmd.execute(["setcap", *words, path])
     if done.retcode:

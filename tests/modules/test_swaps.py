@@ -472,7 +472,8 @@ def test_a_hard_link_to_the_file_of_somebody_else_is_not_given_away(tmp_path: Pa
 WITHOUT: dict[str, str] = {
     "no path of a file": (
         """
-        alternatives.change apache.act cron.remove cron.write debconf.set_answer environ.setenv
+        alternatives.change apache.act at.add at.atrm cron.remove cron.write debconf.set_answer
+        environ.setenv
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
         group.remove_member group.set_members ip.run_tool ipset.change
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon nftables.change
@@ -487,7 +488,7 @@ WITHOUT: dict[str, str] = {
         postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
         postgres.user_create postgres.user_remove postgres.user_update ps._send selinux.remove_semod
         selinux.port_change_policy selinux.setsebools selinux.setsemod service.act
-        service.reload_units shadow.del_password
+        service.read_anew service.reload_units shadow.del_password
         supervisord._change
         shadow.lock_password shadow.put_password shadow.set_days shadow.set_password
         shadow.unlock_password
@@ -497,12 +498,15 @@ WITHOUT: dict[str, str] = {
     ),
     "only attributes of the kernel below /sys": "sysfs._set",
     "only files of root in /etc, with file.write": (
-        "aliases._write ip.configure ip.put ip.put_source locale.gen_locale network.mod_hostname"
+        "aliases._write ip.configure ip.put ip.put_source locale.drop_locale locale.gen_locale"
+        " network.mod_hostname"
         " raid._forget raid.save_config"
     ),
     "calls another changer of this list for each file": (
-        "augeas.execute cp._copy cp.get_dir cp.get_template"
+        "augeas.execute cp._copy cp.get_dir cp.get_template pkg.override ssh.generate swap.remove"
     ),
+    "only root's own database, by its program": "dconf.update pkg.drop_override pkg.undivert",
+    "where others could replace it, it refuses": "file.set_capabilities swap.make",
     "goes by blockdev.held, as disk.format_ does": (
         "disk.make_file_system disk.resize2fs disk.wipe"
     ),
@@ -515,7 +519,8 @@ WITHOUT: dict[str, str] = {
     "the user's own command, or a program that finds its own way below a folder": (
         """
         acme.cert
-        _machine.change archive._run cmd.execute cmd.execute_shell composer.change file.apply_patch
+        _machine.change archive._run cmd.execute cmd.execute_shell composer.change dconf.reset
+        dconf.write docker.act file.apply_patch pkg.divert
         git.change git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
@@ -793,6 +798,9 @@ BY_PATH = {
         for manager in ("dnf", "pacman", "zypper")
     },
     "service/unit_files.py": "a private folder",
+    "service/quadlets.py": "a private folder",
+    "ssh/pairs.py": "a private folder",
+    "sudo.py": "a private folder",
     "ip/ifupdown.py": "a private folder",
     "ip/netplan.py": "a private folder, and what netplan generates below /run/systemd",
 }
