@@ -23,6 +23,7 @@ from runner.model.errors import UsageError
 from runner.model.result import AT_BOOT
 from runner.pipeline import lock
 from runner.sources.config.file import setting_place
+from runner.support.files.removal import remove
 
 if TYPE_CHECKING:
     from runner.model.result import Report
@@ -83,7 +84,7 @@ def built(options: Options) -> Iterator[None]:
         return
     for name in options.image_clean:
         for path in (path for pattern in CACHES[name] for path in glob.glob(pattern)):
-            _remove(path)
+            remove(path)
     epoch = _epoch()
     if epoch is not None:
         _clamp(began, epoch)
@@ -103,14 +104,6 @@ def _epoch(environ: Mapping[str, str] = os.environ) -> int | None:
     if not re.fullmatch("[0-9]{1,18}", given):
         raise UsageError(f"${EPOCH} is {given!r}", hint="seconds since 1970, as of `date +%s`")
     return int(given)
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            os.unlink(path)
 
 
 def _clamp(began: float, epoch: int) -> None:

@@ -18,7 +18,6 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.trees import manifest
+from runner.support.files.removal import remove
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class TreeStore:
             folder = self._folder(make=True)
             name = self._free_name(folder, about.commit)
             beside = os.path.join(folder.path, f".{name}.new")
-            _remove(beside)
+            remove(beside)
             try:
                 write(beside)
                 files = _with_former_times(beside, manifest.taken(beside), self._former())
@@ -208,7 +208,7 @@ class TreeStore:
                 folder.rename(f".{name}.new", name)
                 folder.sync()
             except BaseException:
-                _remove(beside)
+                remove(beside)
                 self._forget(folder, name)
                 raise
         except OSError as error:
@@ -246,7 +246,7 @@ class TreeStore:
             if os.path.isdir(f"{folder.path}/{CURRENT}") and not os.path.islink(
                 f"{folder.path}/{CURRENT}"
             ):
-                _remove(f"{folder.path}/{CURRENT}")  # somebody has put a folder there
+                remove(f"{folder.path}/{CURRENT}")  # somebody has put a folder there
             folder.rename(beside, CURRENT)
         except OSError as error:
             raise _not_kept(self.path, error) from None
@@ -281,7 +281,7 @@ class TreeStore:
             elif _NAME.fullmatch(bare) and not folder.exists(bare):
                 self._forget(folder, bare)
             elif name.startswith(".") and name.endswith((".new", ".old")):
-                _remove(os.path.join(folder.path, name))
+                remove(os.path.join(folder.path, name))
 
     def _discard(self, folder: TrustedFolder, name: str) -> None:
         with suppress(OSError):
@@ -292,7 +292,7 @@ class TreeStore:
             finally:
                 os.close(descriptor)
             self._forget(folder, name)
-            _remove(os.path.join(folder.path, f".{name}.old"))
+            remove(os.path.join(folder.path, f".{name}.old"))
 
     @staticmethod
     def _forget(folder: TrustedFolder, name: str) -> None:
@@ -359,15 +359,6 @@ def _sync_all(descriptor: int) -> None:
         done = -1
     if done:
         os.sync()
-
-
-def _remove(path: str) -> None:
-    """Remove a file or folder, as far as that can be done."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            os.unlink(path)
 
 
 def _not_kept(path: str, error: OSError) -> RunnerError:
