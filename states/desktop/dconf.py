@@ -103,10 +103,7 @@ def lock(name: Key, database: DatabaseName = "local") -> Planned:
 
     Salt has nothing like it.
     """
-    dconf.require()
-    old = LOCKED if dconf.locks(name, database) else ""
-    step = partial(dconf.lock, name, database)
-    return (yield from _stored(name, database, old, LOCKED, step))
+    return (yield from _locked(name, database, LOCKED, dconf.lock))
 
 
 def unlock(name: Key, database: DatabaseName = "local") -> Planned:
@@ -120,10 +117,14 @@ def unlock(name: Key, database: DatabaseName = "local") -> Planned:
 
     Salt has nothing like it.
     """
+    return (yield from _locked(name, database, "", dconf.unlock))
+
+
+def _locked(name: str, database: str, new: str, change: Callable[[str, str], None]) -> Planned:
+    """Lock a key of a database of the machine, or unlock it."""
     dconf.require()
     old = LOCKED if dconf.locks(name, database) else ""
-    step = partial(dconf.unlock, name, database)
-    return (yield from _stored(name, database, old, "", step))
+    return (yield from _stored(name, database, old, new, partial(change, name, database)))
 
 
 def _owned(name: str, user: str, old: str, new: str, step: Callable[[], None]) -> Planned:
