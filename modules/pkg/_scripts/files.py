@@ -15,9 +15,8 @@ from modules.pkg._scripts.declared_files import PLACES, make_accounts, make_file
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, known, made, options, read, refuse
 from modules.pkg._scripts.run import Outcome
 from modules.pkg.apt import path_rules
-from modules.pkg.apt.path_rules import OVERRIDES
 from modules.pkg.apt.shipped import DIVERSIONS
-from modules.pkg.package_manager import Diversion
+from modules.pkg.package_manager import Diversion, Override
 from runner.api import StateFailed, Unforeseen, here
 from runner.api.doubts import CONTENTS
 
@@ -332,17 +331,17 @@ def _ucf(words: list[str], text: str | None) -> Told:
 def _statoverride(words: list[str], text: str | None) -> Told:
     flags = ("--list", "--add", "--remove", "--update", "--force", "--quiet", "--force-all")
     given, _, rest = options(words, flags)
-    lines = (read(OVERRIDES) or "").splitlines()
-    path = rest[-1] if rest else ""
-    overridden = [line for line in lines if line.split(" ", 3)[-1] == path]
+    path, overrides = rest[-1] if rest else "", path_rules.overrides()
+    known_one = overrides.get(path)
     if "--list" in given:
-        return Outcome(int(not overridden), "".join(f"{line}\n" for line in overridden))
+        told = path_rules.override_line(path, known_one) if known_one else ""
+        return Outcome(int(known_one is None), told)
     if "--add" not in given or len(rest) != 4:
         raise Unread("dpkg-statoverride")
-    if overridden and not given & {"--force", "--force-all"}:
+    if known_one and not given & {"--force", "--force-all"}:
         return 2
     user, group, mode, _ = rest
-    write(OVERRIDES, f"{user} {group} {mode.lstrip('0') or '0'} {path}\n", True)
+    path_rules.write_overrides({**overrides, path: Override(user, group, mode.zfill(4))})
     if "--update" in given and _paths.lexists(path):
         own(path, user, group, mode.zfill(4))
     return 0

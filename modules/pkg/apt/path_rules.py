@@ -44,11 +44,13 @@ def write_diversions(wanted: Mapping[str, Diversion]) -> None:
 
 def write_overrides(wanted: Mapping[str, Override]) -> None:
     """Write dpkg's list of paths with an owner and mode of their own."""
-    texts = (
-        f"{user} {group} {mode.lstrip('0') or '0'} {path}\n"
-        for path, (user, group, mode) in wanted.items()
-    )
-    _write(OVERRIDES, "".join(texts))
+    _write(OVERRIDES, "".join(override_line(path, each) for path, each in wanted.items()))
+
+
+def override_line(path: str, override: Override) -> str:
+    """Return the line that dpkg keeps, and lists, of an override."""
+    user, group, mode = override
+    return f"{user} {group} {mode.lstrip('0') or '0'} {path}\n"
 
 
 def _write(path: str, text: str) -> None:
