@@ -19,6 +19,8 @@ from runner.support.files.text import text_to_show
 SOURCES = ("source", "sources", "name", "source_hash")
 OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
 ENGINES = ("jinja", "mako", "py")
+# the arguments that may refer to something
+REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 
 
 class TreeFiles(Protocol):
@@ -59,11 +61,14 @@ def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
     for position, chunk in enumerate(chunks):
         if not chunk.sls:  # typed on the command line: its result tells
             continue
+        called = world.calls(position)
+        if not called and REFERRING.isdisjoint(chunk.args) and "salt://" not in chunk.name:
+            continue  # nothing to ask; said for its speed: each run asks this of every state
         for key in SOURCES:
             value = chunk.args.get(key) if key != "name" else chunk.name
             if value:
                 yield from _sources(chunk, key, value, world)
-        yield from _functions(chunk, world.calls(position), world)
+        yield from _functions(chunk, called, world)
         yield from _engine(chunk)
 
 
