@@ -70,7 +70,9 @@ def compare(load: Load, former: Ratio) -> bool:
     """Print how a load compares with the former ratio, and say whether it is worse."""
     now = ratio(load)
     worse = now.worse(former)
-    print(f"{'!' if worse else ' '} {load.name:28} {now} (last release: {former})", flush=True)
+    more = now.instructions / former.instructions - 1
+    says = f"{load.name:28} {now} (last release: {former}), {more:+.1%}"
+    print(f"{'!' if worse else ' '} {says}", flush=True)
     return worse
 
 
