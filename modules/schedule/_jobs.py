@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from modules import _paths
 from runner.api import Record, StateFailed, here, scheduled
-from runner.api.own_program import own_program
+from runner.api.own_program import NONE_THERE, in_image, own_program
 from runner.api.scheduled import SCHEDULE, cron_command, cron_fields, cron_interval, is_either_day
 
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
@@ -39,12 +40,20 @@ class When(Record):
 def command(function: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
     """The command line of a job. Raises StateFailed for arguments that it could not have."""
     where = here.opts.get("conf_file")
-    config = ["--config", str(where)] if where else []
+    config = ["--config", str(where)] if where and not in_image() else []
     if function in _APPLIES:
-        return [*own_program(), *_applied(function, list(args), dict(kwargs)), *config]
+        return [*_program(), *_applied(function, list(args), dict(kwargs)), *config]
     words = [_word(value) for value in args]
     words += [f"{key}={_word(value)}" for key, value in kwargs.items()]
-    return [*own_program(), "call", "--scheduled", *config, function, *words]
+    return [*_program(), "call", "--scheduled", *config, function, *words]
+
+
+def _program() -> list[str]:
+    if not in_image():
+        return own_program()
+    if found := _paths.which("runner"):
+        return [found]
+    raise StateFailed(NONE_THERE, missing=("command", "runner"))
 
 
 def _applied(function: str, args: list[Any], kwargs: dict[str, Any]) -> list[str]:

@@ -7,6 +7,11 @@ import os
 import sys
 
 import runner
+from runner.model import paths
+from runner.model.errors import RunnerError
+
+in_image = paths.is_away
+NONE_THERE = "there is no program `runner` in this image that it could start"
 
 
 def own_python(code: str) -> list[str]:
@@ -17,9 +22,15 @@ def own_python(code: str) -> list[str]:
 
 
 def own_program() -> list[str]:
-    """Return the command line of this runner, by a path that cron and systemd find."""
+    """Return the command line of this runner, by a path that cron and systemd find: in an image the
+    one that is installed there. Raises RunnerError where there is none.
+    """
     import shutil
 
+    if in_image():
+        if found := shutil.which("runner"):
+            return [found]
+        raise RunnerError(NONE_THERE, hint="install its package there, or unpack `runner bundle`")
     path = os.path.realpath(sys.argv[0])
     if os.path.basename(path) == "runner" and os.access(path, os.X_OK):
         return [path]

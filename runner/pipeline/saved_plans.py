@@ -35,6 +35,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.events import Warned
 from runner.model.highdata import of_one
+from runner.model.paths import of_host
 from runner.model.records import Record
 from runner.model.result import Report, Result
 from runner.pipeline.aborted import recorded
@@ -170,7 +171,7 @@ def _planned(
         host=socket.gethostname(),
         user=str(os.geteuid()),
         key=key.identity,
-        config=str(options.raw.get("conf_file") or ""),
+        config=_config(options),
         typed=str(session.run.secrets.mask(typed)),
         request=request,
         pillar=pillar_digest(options, key),
@@ -178,6 +179,10 @@ def _planned(
         states=states,
     )
     return Planned(plan, report)
+
+
+def _config(options: Options) -> str:
+    return of_host(str(options.raw.get("conf_file") or ""))
 
 
 def pillar_digest(options: Options, key: MachineKey) -> str:
@@ -373,7 +378,7 @@ def _report_differences(
 
 def checked(plan: SavedPlan, options: Options, key: MachineKey) -> None:
     """Raise RunnerError where a plan is applied with other settings than it was made with."""
-    config = str(options.raw.get("conf_file") or "")
+    config = _config(options)
     if config != plan.config:
         made_with = f"the configuration {plan.config}" if plan.config else "no configuration file"
         raise RunnerError(

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Annotated, Any
 
 from runner.cli.parsing.option_spec import argument, option
-from runner.cli.running.options import Common, loaded, options_of, some_of, with_common
+from runner.cli.running.options import ROOTED, Common, loaded, options_of, some_of, with_common
+from runner.cli.running.planning import KEPT
 from runner.cli.running.shown_run import finish
 from runner.history.saved_plan import machine_key as machine_keys
 from runner.history.saved_plan import plan_file, signature
+from runner.history.saved_plan.plan import plan_of
 from runner.model.errors import RunnerError
 from runner.model.said_in import key_folder
 from runner.output.formats import MACHINE_RUN
@@ -24,7 +26,7 @@ OF_A_RUN = some_of(
 )
 
 
-@with_common(OF_A_RUN, answer=MACHINE_RUN)
+@with_common(OF_A_RUN, ROOTED, answer=MACHINE_RUN)
 def apply(
     *,
     file: Annotated[str, argument(metavar="FILE", help="A plan that --plan FILE has kept.")],
@@ -42,19 +44,22 @@ def apply(
 
     The same tree is compiled and planned once more, and compared with the plan: states, changes,
     and what is there before them. What no longer holds is listed, and then nothing is changed. With
-    --test it is only compared.
+    --test it is only compared. The plan of an image is applied with the same --root.
 
     Example: runner apply web1.plan --verify allowed_signers
     """
-    own, _ = loaded(common)
+    own, _ = loaded(common, inside=False)
     data = plan_file.read_private(file, "plan")
     document = plan_file.parsed(data)
     if signers := allowed_signers or _configured_signers(own):
         _check_signature(file, data, signers)
-    key = machine_keys.machine_key(own.state_dir)
-    plan = plan_file.authenticated(document, key, own.id)
+    if not own.root:
+        plan_file.authenticated(document, machine_keys.machine_key(own.state_dir), own.id)
+    # the key of an image lies in it, and whoever is in it sees what the plan names
+    options = options_of(common, running=True, **_settings(plan_of(document).request.settings))
+    key = machine_keys.machine_key(options.state_dir)
+    plan = plan_file.authenticated(document, key, own.id or options.id)
     assert key is not None, "the plan is authentic"
-    options = options_of(common, running=True, **_settings(plan.request.settings))
     saved_plans.checked(plan, options, key)
     code = finish(common, options, partial(saved_plans.apply, options, plan, key, allow_other_tree))
     if options.test and not common.quiet:
@@ -63,8 +68,8 @@ def apply(
 
 
 def _settings(kept: Any) -> dict[str, Any]:
-    """The settings of the plan's command line; its files are where this one's are."""
-    return {name: value for name, value in kept.items() if name != "cachedir"}
+    """The settings of the plan's command line; its files, and its image, are this one's."""
+    return {name: value for name, value in kept.items() if name in KEPT - {"cachedir", "root"}}
 
 
 def _configured_signers(options: Any) -> str:

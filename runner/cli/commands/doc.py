@@ -12,7 +12,7 @@ from runner.cli.parsing import command_manual
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import state_functions
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, Common, options_of_tree, with_common
 from runner.cli.running.streams import answer_alone
 from runner.model.errors import RunnerError, UsageError
 from runner.output.manual import codes, language
@@ -68,7 +68,7 @@ def doc(
         return _show_missing(common, name or "")
     if reference is not None:
         with answer_alone():
-            pages = explain.reference(options_of(common))
+            pages = explain.reference(options_of_tree(common))
         commands = {
             "commands.md": f"{manual_reference.OWN_NOTE.format('`--help`')}{command_manual.page()}"
         }
@@ -92,7 +92,7 @@ def _show_found(common: Common, words: list[str], problem: RunnerError | None = 
     nothing.
     """
     with answer_alone():
-        contents = explain.manual(options_of(common), None)
+        contents = explain.manual(options_of_tree(common), None)
     names = [f"{module}.{function}" for module in contents for function in contents[module]]
     answer = search.search(words, names)
     if not answer.entries and not answer.hint:
@@ -108,7 +108,7 @@ def _show_found(common: Common, words: list[str], problem: RunnerError | None = 
 
 def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     """Print a page of the manual, or its contents."""
-    options = options_of(common)
+    options = options_of_tree(common)
     with answer_alone():
         pages = explain.manual(options, name)  # without a name their list
         modules = explain.manual_of_modules(options) if name is None else {}
@@ -126,7 +126,7 @@ def _show_word(common: Common, name: str, markdown: bool) -> int:
     """Print the page of a word of the language."""
     page = language.page(name)
     with answer_alone():
-        modules = explain.modules(options_of(common))
+        modules = explain.modules(options_of_tree(common))
     if any(name in listed for listed in modules.values()):
         page += f"\n`runner doc {name}.` shows the functions of the module {name}.\n"
     return _show_text(common, name, page, "language", markdown)
@@ -157,7 +157,7 @@ def _show_keys(common: Common, name: str | None, markdown: bool) -> int:
 
 def _show_missing(common: Common, prefix: str) -> int:
     commands = {*state_functions.SHOWS, *(f"state.{name}" for name in state_functions.FUNCTIONS)}
-    options = options_of(common)
+    options = options_of_tree(common)
     with answer_alone():
         lacking = explain.missing(options, prefix, commands)
     if common.for_people:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.model.errors import UsageError
 from runner.tools.queries import show
 
 
-@with_common(READING)
+@with_common(READING, ROOTED)
 def forget(
     *,
     words: Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import print_text, write_value
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, Common, options_of_tree, with_common
 from runner.model.errors import UsageError
 from runner.output.text import counted
 from runner.sources import formulas as sources_formulas
@@ -65,7 +65,7 @@ def formulas(
         raise UsageError(f"the command is: runner formulas {action}{wanted}")
     if (locked and action != "install") or (write and action != "import"):
         raise UsageError("--locked is for `install`, --write for `import`")
-    options = options_of(common)
+    options = options_of_tree(common)
     configuration = options.raw["conf_file"]
     folder = options.formula_folder or os.path.dirname(configuration or os.path.abspath(FILE))
     if action == "import":

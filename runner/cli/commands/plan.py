@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from runner.cli.parsing.option_spec import argument
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE
-from runner.cli.running.options import READING, Common, loaded, with_common
+from runner.cli.running.options import READING, ROOTED, Common, loaded, with_common
 from runner.cli.running.shown_run import live_listener
 from runner.history.saved_plan import machine_key as machine_keys
 from runner.history.saved_plan import plan as saved_plan
@@ -21,7 +21,7 @@ from runner.output.formats import RUN
 from runner.output.text import safe
 
 
-@with_common(READING, answer=RUN)
+@with_common(READING, ROOTED, answer=RUN)
 def plan(
     *,
     words: Annotated[

@@ -15,17 +15,20 @@ from runner.cli.running.options import (
     CHOOSING,
     DEFAULTS,
     READING,
+    ROOTED,
     RUNNING,
     Common,
     loaded,
     with_common,
 )
 from runner.engine import interrupts
-from runner.engine.rehearsal import kept, runs, sandbox
+from runner.engine.rehearsal import image, kept, runs, sandbox
+from runner.engine.rehearsal.holder import Spec
 from runner.model import handed_over_pillar
 from runner.model.errors import RunnerError, UsageError
 from runner.output import rehearsal, text
 from runner.output.formats import RUN
+from runner.sources.config import load
 from runner.tools.expectations import evaluation, reading
 
 WHAT = ("highstate", "sls", "single")
@@ -35,7 +38,7 @@ NOT_REPEATED = ("out", "pillar", "pillar_stdin", "verbose", "quiet", "log_file")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-@with_common(READING, OPTIONS, answer=RUN)
+@with_common(READING, ROOTED, OPTIONS, answer=RUN)
 def rehearse(
     *,
     what: Annotated[
@@ -72,24 +75,26 @@ def rehearse(
     """Do the real run on a copy of this machine, and throw it away.
 
     Nothing reaches this machine. Packages install, services start and commands run in the copy;
-    the report says what really changed, and where `--test` had said otherwise.
+    the report says what really changed, and where `--test` had said otherwise. With --root it is
+    the image that is copied.
 
     Example: runner rehearse highstate --twice
     """
-    options, _ = loaded(common)
+    options, _ = loaded(common, inside=False)
+    root = _image(options.root)
     if what is None and shell:
-        return _look_around(options.state_dir)
+        return _look_around(options.state_dir, root)
     _check(what, names, network)
     expectations = _expectations(expect)
     inner = _inner(what or "", names, common)
     if kept.discard(options.state_dir):
         _say("the copy of an earlier rehearsal is gone")
     try:
-        with sandbox.Sandbox(network=network, size=_bytes(size), keep=keep) as box:
-            code = _Course(common, options, inner, expectations, twice).run_in(box)
+        with _copy(network, _bytes(size), keep, root) as box:
+            code = _Course(common, options, inner, expectations, twice, root).run_in(box)
             box.keep = keep and box.alive and code not in (NOT_RUN, LOCKED)
             if shell and box.alive and code not in (NOT_RUN, LOCKED):
-                box.shell(inner.env, _folder(box, inner.cwd))
+                _shell(box, inner.env, inner.cwd, root)
             if box.keep:
                 kept.keep(options.state_dir, box)
                 _say(
@@ -101,6 +106,20 @@ def rehearse(
         number, why = interrupts.number_of(interrupt)
         _say(f"{why}; the copy is gone, and this machine is as it was")
         return 128 + number
+
+
+def _image(root: str) -> str:
+    """The whole path of the image that is copied; empty for this machine. Raises RunnerError."""
+    if root and os.geteuid():
+        raise RunnerError("--root: the rehearsal of an image needs root", hint="run it with sudo")
+    return image.checked(root) if root else ""
+
+
+def _copy(network: str, size: int | None, keep: bool, root: str) -> sandbox.Sandbox:
+    if not root:
+        return sandbox.Sandbox(network=network, size=size, keep=keep)
+    spec = Spec(network, size or sandbox.half_of_free_memory())  # without any init
+    return sandbox.Sandbox(keep=keep, spec=spec)
 
 
 def _say(text: str) -> None:
@@ -144,7 +163,7 @@ def _expectations(path: str | None) -> Sequence[Any]:
 
 def _inner(what: str, names: Sequence[str], common: Common) -> Any:
     """The command line of the runs in the copy: the same one, but for what the report takes."""
-    reading = _repeated(READING, common)
+    reading = _repeated(READING | ROOTED, common)
     given = common.pillar
     if common.whole_pillar is not None:
         reading += ["--pillar-stdin"]
@@ -161,8 +180,8 @@ def _repeated(options: Mapping[str, Any], common: Common) -> list[str]:
     """The words that say again what was said of some options."""
     words = []
     for name, declared in options.items():
-        value = getattr(common, name, None)
-        if name in NOT_REPEATED or value == getattr(DEFAULTS, name, None):
+        value = common.settings.get(name, getattr(common, name, None))
+        if name in NOT_REPEATED or not value or value == getattr(DEFAULTS, name, None):
             continue
         flag = get_args(declared)[1].names[0]
         values = value if isinstance(value, list) else [value]
@@ -175,11 +194,16 @@ def _folder(box: Any, folder: str) -> str:
     return folder if box.path(folder).is_dir() else "/"
 
 
-def _look_around(state_dir: str) -> int:
+def _shell(box: Any, env: Mapping[str, str], folder: str, root: str) -> None:
+    argv = image.argv_in(root, "os.execl('/bin/sh', 'sh')") if root else ()
+    box.shell(env, _folder(box, folder), argv)
+
+
+def _look_around(state_dir: str, root: str) -> int:
     box = kept.kept(state_dir)
     if box is None:
         raise RunnerError("no copy is kept", hint="runner rehearse highstate --keep")
-    box.shell(runs.environment(os.environ), _folder(box, os.getcwd()))
+    _shell(box, runs.environment(os.environ), os.getcwd(), root)
     return DONE
 
 
@@ -187,10 +211,16 @@ class _Course:
     """The runs of a rehearsal, and its report in the form that was asked for."""
 
     def __init__(
-        self, common: Common, options: Any, inner: Any, expectations: Sequence[Any], twice: bool
+        self,
+        common: Common,
+        options: Any,
+        inner: Any,
+        expectations: Sequence[Any],
+        twice: bool,
+        root: str,
     ) -> None:
         self.common, self.options, self.inner = common, options, inner
-        self.expectations, self.twice = expectations, twice
+        self.expectations, self.twice, self.root = expectations, twice, root
 
     def run_in(self, box: Any) -> int:
         common, options = self.common, self.options
@@ -199,9 +229,10 @@ class _Course:
             self._announce(box)
             forms += ["-v"] * common.verbose + ["-q"] * common.quiet
         inner = self.inner._replace(cwd=_folder(box, self.inner.cwd))
-        rehearser = runs.Rehearser(
-            box, inner, (options.state_dir, options.cachedir), forms, common.for_people
-        )
+        own: tuple[str, ...] = (options.state_dir, options.cachedir)
+        if self.root:
+            own = (*load.usual_folders({}), *own)
+        rehearser = runs.Rehearser(box, inner, own, forms, common.for_people, self.root)
         sys.stdout.flush()
         dry = rehearser.dry_run()
         if dry[0].code not in (DONE, FAILED):
@@ -216,7 +247,8 @@ class _Course:
         if self.common.quiet:
             return
         init = "systemd" if box.has_systemd else "no init: services do not run"
-        print(f"Rehearsal on a copy of this machine ({init}; network: {box.spec.network})")
+        what = self.root or "this machine"
+        print(f"Rehearsal on a copy of {what} ({init}; network: {box.spec.network})")
         for warning in box.warnings:
             _say(warning)
 
@@ -230,7 +262,7 @@ class _Course:
         if not self.expectations or not box.alive:
             return []
         outcomes = evaluation.evaluate(
-            self.expectations, box.run, self.options.raw.get("conf_file")
+            self.expectations, box.run, self.options.raw.get("conf_file"), root=self.root
         )
         shown = rehearser.masked([[item.expected, item.actual, item.problem] for item in outcomes])
         unknown = [[None, None, "its secrets could not be masked"]] * len(outcomes)

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from runner import pipeline
 from runner.api.own_program import own_program
@@ -15,7 +15,7 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
 from runner.cli.running.answers import show_problems, write_value
-from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common
+from runner.cli.running.options import READING, ROOTED, RUNNING, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.history import disabled as history_disabled
 from runner.model.diagnostics import Diagnostic
@@ -28,7 +28,7 @@ ACTIONS = ("install", "status", "remove")
 SCHEDULED_COMMANDS = ("runner highstate", "runner pull")
 
 
-@with_common(READING, RUNNING)
+@with_common(READING, ROOTED, RUNNING)
 def schedule(
     *,
     action: Annotated[
@@ -91,15 +91,15 @@ def schedule(
         return _at_first_boot(common, pull)
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
-    has_systemd = os.path.isdir("/run/systemd/system")
+    options = options_of(common, running=True)
+    has_systemd = os.path.isdir("/run/systemd/system") or bool(options.root and _is_systemd())
     uses_timer = timer or user or (has_systemd and not cron_d and not cron)
     if (user and (cron_d or cron)) or (ac_power and not uses_timer):
         raise UsageError(f"{'--user' if user else '--ac-power'} is for timers: not for cron")
     minutes = None if cron else plans.minutes(every or "30m")
     splay = plans.seconds(delay, "--splay")
     owner = _owner(common.test) if user else ""
-    options = options_of(common, running=True)
-    command = _command(common, pull, options.raw.get("conf_file"))
+    command = _command(common, pull, options)
     plan = plans.SchedulePlan(command, minutes, cron, splay, ac_power, owner)
     if os.geteuid() != 0 and not user and not common.test:
         raise _needs_root(action, plan)
@@ -116,7 +116,7 @@ def _at_first_boot(common: Common, pull: bool) -> int:
     if os.geteuid() != 0 and not common.test:
         raise RunnerError("this needs root: it is the machine's")
     _check_pull(pull, options.tree_source is not None, uses_timer=True)
-    command = _command(common, pull, options.raw.get("conf_file"), "-q")
+    command = _command(common, pull, options, "-q")
     return finish(common, options, partial(pipeline.several, options, plans.at_first_boot(command)))
 
 
@@ -148,16 +148,31 @@ def _owner(dry: bool) -> str:
     return name
 
 
-def _command(common: Common, pull: bool, used: str | None, *how: str) -> tuple[str, ...]:
-    """The command line to start, with whole paths: cron has next to no PATH. used: the file of the
-    configuration, which lies in the current directory perhaps, where cron would not look for it.
+def _is_systemd() -> bool:
+    """Return whether systemd will run an image."""
+    return any(os.path.exists(f"{folder}/systemd/systemd") for folder in ("/lib", "/usr/lib"))
+
+
+def _command(common: Common, pull: bool, options: Any, *how: str) -> tuple[str, ...]:
+    """The command line to start, with whole paths: cron has next to no PATH, and would not look for
+    a configuration in the current directory. An image has its own one.
     """
+    used = options.raw.get("conf_file")
     words = [*own_program(), "pull" if pull else "highstate", *(how or ("-q", "--scheduled"))]
-    if common.config or (used and used != load.SYSTEM):
+    if options.root:
+        _check_image()
+    elif common.config or (used and used != load.SYSTEM):
         words += ["--config", os.path.abspath(common.config or str(used))]
-    if common.cachedir:
+    if common.cachedir and not options.root:
         words += ["--cachedir", os.path.abspath(common.cachedir)]
     return tuple(words)
+
+
+def _check_image() -> None:
+    """Say what the runs of an image lack there."""
+    if not os.path.exists(load.SYSTEM):
+        message = f"these runs read {load.SYSTEM} of the image, which is not there yet"
+        show_problems([Diagnostic(message, None, None, "schedule", "info")])
 
 
 def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:

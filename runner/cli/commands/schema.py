@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from runner.cli.running.options import READING, Common, options_of, with_common
+from runner.cli.running.options import READING, Common, options_of_tree, with_common
 from runner.cli.running.streams import answer_alone
 from runner.tools.queries import explain
 
@@ -20,6 +20,6 @@ def schema(*, common: Common) -> int:
     Example: runner schema > sls.schema.json
     """
     with answer_alone():
-        answer = explain.schema(options_of(common))
+        answer = explain.schema(options_of_tree(common))
     print(json.dumps(answer, separators=(",", ":")))
     return 0

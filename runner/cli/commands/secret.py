@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import Common, options_of, some_of, with_common
+from runner.cli.running.options import Common, options_of_tree, some_of, with_common
 from runner.language.render import steps
 from runner.model.errors import RunnerError, UsageError
 from runner.tools import secrets
@@ -66,7 +66,7 @@ def secret(
     if bool(files) != (action in ("edit", "rekey")) or (action == "edit" and files and files[1:]):
         what = {"edit": "one file", "rekey": "one file or several"}.get(action, "no file")
         raise UsageError(f"runner secret {action} takes {what}")
-    keys = secrets.keys(options_of(common).raw, by, recipient or ())
+    keys = secrets.keys(options_of_tree(common).raw, by, recipient or ())
     return _DO[action](common, keys, files or [])
 
 

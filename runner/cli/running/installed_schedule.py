@@ -83,7 +83,7 @@ def disobedient(schedule: Installed | None, state_dir: str) -> Iterator[Diagnost
     where = _of_configuration(schedule.command)
     config, cachedir = where.get("--config"), where.get("--cachedir")
     try:
-        other = loaded(Common(config=config, cachedir=cachedir))[0].state_dir
+        other = loaded(Common(config=config, cachedir=cachedir), inside=False)[0].state_dir
     except RunnerError:  # its next run says what is wrong with its configuration
         return
     if other != state_dir:

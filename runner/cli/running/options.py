@@ -312,17 +312,26 @@ def _is_news(common: Common, options: Any, running: bool) -> bool:
         return True
 
 
+def options_of_tree(common: Common) -> Any:
+    """The configuration for what is about the tree alone, whatever image that may name."""
+    return options_of(common, root="")
+
+
 def loaded(
-    common: Common, tree: Tree | Literal["current"] | None = "current", **more: Any
+    common: Common,
+    tree: Tree | Literal["current"] | None = "current",
+    inside: bool = True,
+    **more: Any,
 ) -> tuple[Any, tuple[Any, ...]]:
     """The configuration, and what is odd about it. tree: the pulled tree to use; None for none.
 
-    Where it names an image (`--root`), the command goes on in a process that is in it.
+    Where it names an image (`--root`), the command goes on in a process that is in it, unless
+    inside is False.
     """
     options, warnings = load.load(
         common.config, {**overrides(common), **more}, os.environ, tree=tree
     )
-    if options.root:
+    if options.root and inside:
         options = rooted.entered(common, options)
     if options.image and "image" in common.settings:
         options = image_build.without_traces(options)

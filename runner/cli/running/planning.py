@@ -22,7 +22,7 @@ from runner.support.redaction import command_line
 
 # the settings of a command line that decide what is compiled; `--pillar` is known by its hash alone
 KEPT = frozenset(
-    ["id", "saltenv", "pillarenv", "cachedir", "file_roots", "pillar_roots", *CHOOSING]
+    ["id", "root", "saltenv", "pillarenv", "cachedir", "file_roots", "pillar_roots", *CHOOSING]
 )
 
 
@@ -36,12 +36,19 @@ def carried_out(
     """Plan, and keep the plan or ask; the exit code. Raises UsageError for what does not fit."""
     settings = {name: value for name, value in overrides(common).items() if name in KEPT}
     request = PlanRequest(command, tuple(names), arguments or {}, settings)
+    if settings.get("root"):
+        settings["root"] = options.root  # a whole path
     if common.step:
         raise UsageError("--step asks by itself: neither --plan nor --ask goes with it")
     if common.ask:
         return _ask(common, options, request)
     if common.plan is None:
         raise UsageError("--sign-key signs a plan, and there is none", hint="--test --plan FILE")
+    if options.image:
+        raise UsageError(
+            "--image leaves nothing in the image, not the key of a plan either",
+            hint="leave --image (`image: true`) away, in `runner apply` too",
+        )
     if not options.test:
         raise UsageError(
             "--plan keeps what a dry run has shown: it needs --test", hint="add --test"
@@ -56,6 +63,11 @@ def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
     path = on_host(path)
     plan_file.check_destination(path)
     key = common.sign_key
+    if key and options.root:
+        raise UsageError(
+            "--sign-key: keys of this machine are not seen from an image",
+            hint=f"then: ssh-keygen -Y sign -f {key} -n {signature.NAMESPACE} {common.plan}",
+        )
     if key:
         signature.check_key(key)
     words = command_line(sys.argv[1:], options.secret_keys)
@@ -80,9 +92,9 @@ def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
 
 
 def _kept(plan: SavedPlan, path: str) -> list[str]:
-    lines = [f"The plan is kept in {path}."]
-    if path == of_host(path):  # that of an image is there to be read
-        lines = [f"{lines[0]} To apply it:", f"  {plan_file.how_to_apply(plan, path)}"]
+    path = of_host(path)
+    lines = [f"The plan is kept in {path}. To apply it:"]
+    lines.append(f"  {plan_file.how_to_apply(plan, path)}")
     if undecided := plan.undecided:
         names = ", ".join(state.title for state in undecided[:5])
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""

@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from runner.api.own_program import own_python
 from runner.engine.rehearsal import file_systems, namespaces, python_of_host, sandbox
 from runner.engine.rehearsal.holder import ENVIRONMENT
 from runner.engine.rehearsal.namespaces import (
@@ -134,6 +135,12 @@ def enter(root: str, visible: Iterable[str], writable: Iterable[str] = ()) -> No
         namespaces.drop_capability(number)
     _settle()
     _try_shell(root)
+
+
+def argv_in(root: str, code: str, visible: Iterable[str] = ()) -> list[str]:
+    """The command line that runs code of runner's in an image."""
+    enter_it = f"image.enter({root!r}, {[*visible]!r})"
+    return own_python(f"import os; from runner.engine.rehearsal import image; {enter_it}; {code}")
 
 
 def _settle() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from runner.engine.rehearsal.file_systems import below
 from runner.engine.rehearsal.sandbox import Sandbox
+from runner.model.paths import lies_in
 from runner.model.records import Record
 
 # where services write all the time, what others tell better (packages), and what follows from it
@@ -105,19 +106,25 @@ PACKAGE_MANAGERS = (
 )
 
 
-def moment(box: Sandbox, left_out: Sequence[str]) -> Moment:
-    """Return what the copy is like now. left_out: folders not to look into."""
+def moment(box: Sandbox, left_out: Sequence[str], root: str = "") -> Moment:
+    """Return what the copy is like now. left_out: folders not to look into. root: the image that is
+    looked at, where it is not the machine itself.
+    """
     units, failed = _units(box)
-    files = {path: token for path, token in _written(box) if not below(path, left_out)}
-    return Moment(files, _packages(box), units, _ports(box.pid), failed)
+    written = ((path.removeprefix(root), token) for path, token in _written(box, root))
+    files = {path: token for path, token in written if path and not below(path, left_out)}
+    ports = {} if root else _ports(box.pid)
+    return Moment(files, _packages(box, root), units, ports, failed)
 
 
-def observed(box: Sandbox, before: Moment, after: Moment) -> Observed:
-    """Return what changed from one moment to another; files are compared with the machine's."""
+def observed(box: Sandbox, before: Moment, after: Moment, root: str = "") -> Observed:
+    """Return what changed from one moment to another; files are compared with the machine's. root:
+    as of `moment`.
+    """
     packages = _changes(before.packages, after.packages)
-    owners = _owners(box, [item.name for item in packages if item.new])
+    owners = _owners(box, [item.name for item in packages if item.new], root)
     paths = sorted(path for path in after.files if after.files[path] != before.files.get(path))
-    compared = (_compared(path, box.path(path), owners.get(path, "")) for path in paths)
+    compared = (_compared(path, root, box.path(root), owners.get(path, "")) for path in paths)
     return Observed(
         tuple(item for item in compared if item),
         tuple(packages),
@@ -138,8 +145,8 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[Observ
 # ---------------------------------------------------------------- files
 
 
-def _written(box: Sandbox) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Each path that was written in the copy, with a token."""
+def _written(box: Sandbox, within: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Each path that was written in a folder of the copy, with a token."""
     root = f"/proc/{box.holder}/root"
     tops = [item.path for item in box.changes]
     for item in box.changes:
@@ -149,8 +156,12 @@ def _written(box: Sandbox) -> Iterator[tuple[str, tuple[int, ...]]]:
             folders[:] = [
                 name
                 for name in folders
-                if os.path.join(where, name) not in covered and not name.startswith(OF_SERVICES)
+                if (path := os.path.join(where, name)) not in covered
+                and not name.startswith(OF_SERVICES)
+                and (lies_in(path, within) or lies_in(within, path))
             ]
+            if not lies_in(where, within):
+                continue
             for name in (*folders, *names):
                 with suppress(FileNotFoundError):
                     status = os.lstat(f"{folder}/{name}")
@@ -198,31 +209,34 @@ def _token(status: os.stat_result) -> tuple[int, ...]:
     return (*token, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _compared(path: str, inside: Path, package: str) -> FileChange | None:
-    """Return how a path of the copy differs from the machine's; None where it does not."""
-    old, new = _status(path), _status(inside)
+def _compared(path: str, root: str, copy: Path, package: str) -> FileChange | None:
+    """Return how a path of the copy differs from the machine's; None where it does not. root, copy:
+    the folders that it lies in.
+    """
+    here, inside = f"{root}{path}", f"{copy}{path}"
+    old, new = _status(here), _status(inside)
     if new is None:
         return None if old is None else FileChange(path, "removed")
     details = _kind(new)
     if old is None:
-        diff = "" if package else _diff("", _shown(str(inside), new))
+        diff = "" if package else _diff("", _shown(inside, new, str(copy)))
         return FileChange(path, "added", f"{details}, {_rights(new)}", diff, package)
     differences = [
         f"{was} -> {now}"
         for was, now in ((_kind(old), details), (_rights(old), _rights(new)))
         if was != now and not (stat.S_ISLNK(old.st_mode) and stat.S_ISLNK(new.st_mode))
     ]
-    old_text, new_text = _text(path, old), _text(inside, new)
-    same = old_text == new_text if old_text is not None else _same_bytes(path, inside, old, new)
+    old_text, new_text = _text(here, old), _text(inside, new)
+    same = old_text == new_text if old_text is not None else _same_bytes(here, inside, old, new)
     if same and not differences:
         return None
-    diff = "" if package else _diff(_shown(path, old), _shown(str(inside), new))
+    diff = "" if package else _diff(_shown(here, old, root), _shown(inside, new, str(copy)))
     if not same and not diff and stat.S_ISREG(new.st_mode):
         differences.append("other contents")
     return FileChange(path, "changed", ", ".join(differences), diff, package)
 
 
-def _status(path: str | Path) -> os.stat_result | None:
+def _status(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:
@@ -238,7 +252,7 @@ def _rights(status: os.stat_result) -> str:
     return f"{stat.S_IMODE(status.st_mode):04o} {status.st_uid}:{status.st_gid}"
 
 
-def _text(path: str | Path, status: os.stat_result) -> str | None:
+def _text(path: str, status: os.stat_result) -> str | None:
     """The text of a file, or where a link leads; None for what has no text to compare."""
     try:
         if stat.S_ISLNK(status.st_mode):
@@ -253,22 +267,23 @@ def _text(path: str | Path, status: os.stat_result) -> str | None:
     return None
 
 
-def _shown(path: str, status: os.stat_result) -> str | None:
-    """The text of what everybody may read: nothing else is printed."""
+def _shown(path: str, status: os.stat_result, root: str) -> str | None:
+    """The text of what everybody may read on the machine below a folder: only that is printed."""
     readable = stat.S_ISLNK(status.st_mode) or status.st_mode & stat.S_IROTH
-    return _text(path, status) if readable and _is_open(os.path.dirname(path)) else None
+    return _text(path, status) if readable and _is_open(os.path.dirname(path), root) else None
 
 
 @lru_cache(maxsize=1000)
-def _is_open(folder: str) -> bool:
-    """Return whether everybody may reach what is in a folder, here or in a copy."""
-    if folder == "/" or re.fullmatch(r"/proc/\d+/root", folder):
+def _is_open(folder: str, root: str) -> bool:
+    """Return whether everybody may reach what is in a folder of the machine below another one."""
+    if folder == (root or "/"):
         return True
     status = _status(folder)
-    return bool(status and status.st_mode & stat.S_IXOTH) and _is_open(os.path.dirname(folder))
+    is_open = bool(status and status.st_mode & stat.S_IXOTH)
+    return is_open and _is_open(os.path.dirname(folder), root)
 
 
-def _same_bytes(path: str, inside: Path, old: os.stat_result, new: os.stat_result) -> bool:
+def _same_bytes(path: str, inside: str, old: os.stat_result, new: os.stat_result) -> bool:
     if not (stat.S_ISREG(old.st_mode) and stat.S_ISREG(new.st_mode)):
         return stat.S_IFMT(old.st_mode) == stat.S_IFMT(new.st_mode)
     if old.st_size != new.st_size:
@@ -292,11 +307,11 @@ def _diff(old: str | None, new: str | None) -> str:
 # ---------------------------------------------------------------- packages, units, ports
 
 
-def _packages(box: Sandbox) -> dict[str, str]:
+def _packages(box: Sandbox, root: str) -> dict[str, str]:
     """The installed packages and their versions."""
     versions: dict[str, str] = {}
-    for manager in _managers(box):
-        done = box.run(manager.versions)
+    for manager in _managers(box, root):
+        done = box.run([*_in(root), *manager.versions])
         for line in done.stdout.splitlines():
             words = line.split()
             if len(words) == 3 and not words[0].startswith(("ii", "hi")):
@@ -305,18 +320,25 @@ def _packages(box: Sandbox) -> dict[str, str]:
     return versions
 
 
-def _managers(box: Sandbox) -> list[PackageManager]:
-    return [item for item in PACKAGE_MANAGERS if box.path(item.database).is_dir()]
+def _managers(box: Sandbox, root: str) -> list[PackageManager]:
+    return [item for item in PACKAGE_MANAGERS if box.path(f"{root}{item.database}").is_dir()]
 
 
-def _owners(box: Sandbox, packages: Sequence[str]) -> dict[str, str]:
+def _in(root: str) -> tuple[str, ...]:
+    """The words before a command that runs in an image."""
+    return ("chroot", root) if root else ()
+
+
+def _owners(box: Sandbox, packages: Sequence[str], root: str) -> dict[str, str]:
     """The package of each path that some packages brought."""
     owners: dict[str, str] = {}
-    for manager in _managers(box):
+    for manager in _managers(box, root):
         for package in packages:
-            for line in box.run([*manager.files, package]).stdout.splitlines():
+            done = box.run([*_in(root), *manager.files, package])
+            for line in done.stdout.splitlines():
                 folder, name = os.path.split(line.rstrip("/"))
-                owners[f"{os.path.realpath(folder)}/{name}"] = package  # /bin is /usr/bin
+                real = os.path.realpath(f"{root}{folder}").removeprefix(root)  # /bin is /usr/bin
+                owners[f"{real}/{name}"] = package
     return owners
 
 

@@ -97,7 +97,8 @@ class Rehearser:
     """Does the runs in a copy, and observes what they change.
 
     own: runner's own folders, which are not looked into. forms: the options that say what the real
-    run prints; live: it prints to our streams.
+    run prints; live: it prints to our streams. root: the image that is looked into, where it is not
+    the machine itself.
     """
 
     def __init__(
@@ -107,14 +108,16 @@ class Rehearser:
         own: Sequence[str],
         forms: Sequence[str],
         live: bool = False,
+        root: str = "",
     ) -> None:
-        self.box, self.inner = box, inner
-        self.own = tuple(os.path.realpath(folder) for folder in own)
+        self.box, self.inner, self.root = box, inner, root
+        self.own = tuple(own) if root else tuple(os.path.realpath(folder) for folder in own)
         self.forms, self.live = tuple(forms), live
 
     def dry_run(self) -> tuple[RehearsedRun, Moment, Moment]:
         """The dry run, and the moments before and after it."""
-        self.box.run(["mkdir", "-p", *(os.path.dirname(folder) for folder in self.own)])
+        if not self.root:
+            self.box.run(["mkdir", "-p", *(os.path.dirname(folder) for folder in self.own)])
         before = self._moment()
         dry = run(self.box, self.inner, "dry", "--test", *self.forms)
         return dry, before, self._moment()
@@ -126,13 +129,13 @@ class Rehearser:
         if real.code not in (0, 2) and self.box.has_ended(SHUTDOWN):
             return Rehearsal(dry_run, real, Observed(), Observed())
         after = self._moment()
-        changed = self._masked(observed(self.box, before, after))
-        done = Rehearsal(dry_run, real, changed, observed(self.box, start, before))
+        changed = self._masked(observed(self.box, before, after, self.root))
+        done = Rehearsal(dry_run, real, changed, observed(self.box, start, before, self.root))
         if not twice:
             return done
         again = run(self.box, self.inner, "again", "--out", "json")
         last = self._moment()
-        return done._replace(again=again, observed_again=observed(self.box, after, last))
+        return done._replace(again=again, observed_again=observed(self.box, after, last, self.root))
 
     def _masked(self, what: Observed) -> Observed:
         """Return what changed without secrets of the pillar; without any diff if that fails."""
@@ -148,12 +151,14 @@ class Rehearser:
 
         The pillar is read in the copy, since its templates run code.
         """
-        path, inner = f"{EVENTS}/shown", self.inner
-        self.box.run(["sh", "-c", f"umask 077; cat >{path}"], input=json.dumps(items))
+        inner, path = self.inner, "/.rehearsal-shown" if self.root else f"{EVENTS}/shown"
+        there = f"{self.root}{path}"
+        self.box.run(["sh", "-c", 'umask 077; cat >"$1"', "sh", there], input=json.dumps(items))
         argv = [*own_python(MAIN), "call", "file.read", path, *inner.options]
         done = self.box.run(
             [*argv, "--out", "json"], input=inner.input, env=inner.env, cwd=inner.cwd
         )
+        self.box.run(["rm", there])
         try:
             masked = json.loads(json.loads(done.stdout)["local"])
         except (ValueError, KeyError, TypeError):
@@ -161,4 +166,4 @@ class Rehearser:
         return masked if isinstance(masked, list) and len(masked) == len(items) else []
 
     def _moment(self) -> Moment:
-        return moment(self.box, (*RESTLESS, *self.own))
+        return moment(self.box, (*RESTLESS, *self.own), self.root)

@@ -148,7 +148,7 @@ class Sandbox:
 
     def _limits(self) -> Iterator[str]:
         """Yield what a copy of this kind cannot show."""
-        if not self.has_systemd and os.path.isdir("/run/systemd/system"):
+        if os.geteuid() and not self.has_systemd and os.path.isdir("/run/systemd/system"):
             yield "services cannot run in the copy of a plain user: run it as root (sudo)"
         if self.has_systemd and self.spec.network != "none":
             yield "the services of this machine do not run in a copy with its network"
@@ -303,13 +303,15 @@ class Sandbox:
             **streams,
         )
 
-    def shell(self, env: Mapping[str, str], cwd: str) -> int:
-        """Let a person look around in it; the exit status of the shell."""
+    def shell(self, env: Mapping[str, str], cwd: str, argv: Sequence[str] = ()) -> int:
+        """Let a person look around in it; the exit status of the shell. argv: another one than that
+        of the environment.
+        """
         # Ctrl-C is for what runs there (which would inherit SIG_IGN, but no handler)
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             return subprocess.run(
-                self.argv([env.get("SHELL") or "/bin/sh"], cwd), env=dict(env), check=False
+                self.argv(argv or [env.get("SHELL") or "/bin/sh"], cwd), env=dict(env), check=False
             ).returncode
         finally:
             signal.signal(signal.SIGINT, before)

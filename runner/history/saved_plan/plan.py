@@ -11,6 +11,7 @@ from runner.history.saved_plan.observations import Observation
 from runner.history.saved_plan.tree_revision import TreeRoot
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
+from runner.model.paths import of_host
 from runner.model.places import Place, Untyped
 from runner.model.plain_values import plain
 from runner.model.records import Record
@@ -179,7 +180,7 @@ def _state_document(state: PlannedState) -> dict[str, Any]:
         "name": chunk.name,
         "sls": chunk.sls,
         "env": chunk.env,
-        "place": [source.file, source.line, source.column],
+        "place": [of_host(str(source.file)), source.line, source.column],
         "outcome": state.word,
         **{name: plain(getattr(result, name)) for name in SHOWN},
         "identity": state.identity,

@@ -114,8 +114,9 @@ def how_to_apply(plan: SavedPlan, path: str) -> str:
     words = ["runner", "apply", path]
     if plan.config:
         words += ["--config", plan.config]
-    if directory := plan.request.settings.get("cachedir"):
-        words += ["--cachedir", str(directory)]
+    for name in ("root", "cachedir"):
+        if directory := plan.request.settings.get(name):
+            words += [f"--{name}", str(directory)]
     return shlex.join(words) + (" --pillar ..." if plan.pillar else "")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runner.history.revision import revision_of
 from runner.history.saved_plan.machine_key import MachineKey
+from runner.model.paths import of_host
 from runner.model.records import Record
 from runner.sources.trees import without_name
 
@@ -41,7 +42,7 @@ def tree_roots(
         os.path.realpath(path) for tree in roots for paths in tree.values() for path in paths
     )
     return tuple(
-        TreeRoot(without_name(path), key.digest(_digest(path)), *revision_of(path))
+        TreeRoot(of_host(without_name(path)), key.digest(_digest(path)), *revision_of(path))
         for path in paths
         if os.path.isdir(path)
     )

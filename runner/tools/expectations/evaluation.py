@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 from runner.api import StateFailed, forget_looks
 from runner.api.own_program import own_python
+from runner.engine.rehearsal import image
 from runner.model.errors import RunnerError
+from runner.model.paths import SEEN
 from runner.pipeline import session as pipeline_session
 from runner.sources.config import load as config_load
 from runner.tools.expectations.looks import COMMAND_TIME, HTTP_TIME, Call, Look, Missing, look
@@ -40,17 +42,22 @@ def evaluate(
     run: RunProgram | None = None,
     config: str | None = None,
     patience: float = PATIENCE,
+    root: str = "",
 ) -> list[Outcome]:
     """Return what comes of expectations, in their order. Raises RunnerError where nothing can be
     looked at.
 
     run: runs a program where to look; None: look on this machine. config: the configuration that
     says how services and packages are looked at. patience: seconds to wait for ports, services and
-    web servers that do not answer yet.
+    web servers that do not answer yet. root: the image, where it is not the machine itself.
     """
+    seen = [config] if root and config else []
+    config = f"{SEEN}{config}" if seen else config
     plain = [(item.kind, item.name, dict(item.asserted)) for item in expectations]
     question = json.dumps({"things": plain, "config": config, "patience": patience})
-    answers = json.loads(answer(question) if run is None else _asked(run, question, expectations))
+    answers = json.loads(
+        answer(question) if run is None else _asked(run, question, expectations, root, seen)
+    )
     return [
         Outcome(item.kind, item.name, word, expected, actual, ok, problem, item.place(word))
         for item, assertions in zip(expectations, answers, strict=True)
@@ -58,7 +65,13 @@ def evaluate(
     ]
 
 
-def _asked(run: RunProgram, question: str, expectations: Iterable[Expectation]) -> str:
+def _asked(
+    run: RunProgram,
+    question: str,
+    expectations: Iterable[Expectation],
+    root: str,
+    visible: Sequence[str],
+) -> str:
     """The answer of this very runner, run where the function runs programs."""
     code = (
         "from runner.tools.expectations.evaluation import answer;"
@@ -69,7 +82,8 @@ def _asked(run: RunProgram, question: str, expectations: Iterable[Expectation]) 
         float(item.asserted.get("timeout", longest.get(item.kind, 0))) for item in expectations
     )
     try:
-        done = run(own_python(code), input=question, timeout=times + MARGIN)
+        argv = image.argv_in(root, f"import sys; {code}", visible) if root else own_python(code)
+        done = run(argv, input=question, timeout=times + MARGIN)
     except subprocess.TimeoutExpired as expired:
         raise _unanswered(f"no answer after {expired.timeout:g} s") from None
     if done.returncode:

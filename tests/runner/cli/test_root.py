@@ -17,7 +17,7 @@ from as_somebody import SOMEBODY
 from command import Machine
 from harness import may_mount
 from image_root import entries, image_root
-from starting import PATIENCE, running, wait_until
+from starting import PATIENCE, at_a_terminal, running, wait_until
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not may_mount(), reason="needs root and the right to mount"
@@ -35,7 +35,7 @@ seen:
     - name: id deploy >/root/seen; ls / >>/root/seen
     - creates: /root/seen
 """
-ABOUT_THIS_MACHINE = ("plan", "schedule")
+ABOUT_THIS_MACHINE = ("disable", "doc", "report")
 
 
 class Image(Machine):
@@ -194,6 +194,7 @@ def test_files_that_the_command_line_names_are_the_hosts(image: Image) -> None:
     image("sls", "web", "--test", "--events", str(events), "--plan", str(plan))
     assert len(events.read_text().splitlines()) > 3
     assert f"from {image.folder}/states" in image("plan", "show", str(plan)).stdout
+    assert "/run/runner" not in plan.read_text()
     given = image.folder / "pillar.json"
     given.write_text('{"colour": "red"}')
     image.write(colour="/etc/colour:\n  file.managed: [contents: {{ pillar.colour }}]\n")
@@ -242,8 +243,111 @@ def test_a_configuration_names_an_image(image: Image) -> None:
     image.write(id="/etc/id:\n  file.managed: [contents: {{ grains.id }}]\n")
     image("sls", "id")
     assert image.text("etc/id") == "web1\n"
-    refused = image("schedule", "status", code=1)
-    assert "`root` of the configuration names an image" in refused.stderr
+    for command in ("disable", "report"):
+        refused = image(command, "list", code=1)
+        assert "`root` of the configuration names an image" in refused.stderr
+    assert "Make sure" in image("doc", "file.managed").stdout
+
+
+def test_a_plan_of_an_image_is_applied_to_it(image: Image) -> None:
+    plan = image.folder / "web.plan"
+    kept = image("sls", "web", "--test", "--plan", str(plan)).stderr
+    assert f"runner apply {plan} --config {image.config_file} --root {image.where}" in kept
+    assert "still holds" in image("apply", str(plan), "--test").stderr
+    assert not (image.root / "etc/greeting").exists()
+
+    elsewhere = Image(image.folder / "elsewhere")
+    elsewhere.config_file = image.config_file
+    refused = image("apply", str(plan), "--root", elsewhere.where, code=1)
+    assert f"--root {image.where}" in refused.stderr, "it has another key"
+    damaged = image.folder / "damaged"
+    damaged.write_text(plan.read_text().replace('"sls"', '"highstate"', 1))
+    damaged.chmod(0o600)
+    assert "altered since" in image("apply", str(damaged), code=1).stderr
+
+    assert "3 changed" in image("apply", str(plan)).stdout
+    assert image.text("etc/greeting") == "Debian 99\n"
+    assert "no longer holds" in image("apply", str(plan), code=1).stderr
+    empty_afterwards(image)
+
+
+def test_what_a_plan_of_an_image_cannot_have(image: Image) -> None:
+    words = ("sls", "web", "--test", "--plan", str(image.folder / "a.plan"))
+    assert "ssh-keygen -Y sign -f k" in image(*words, "--sign-key", "k", code=1).stderr
+    assert "leave --image" in image(*words, "--image", code=1).stderr
+    assert not (image.folder / "a.plan").exists()
+
+
+def test_a_question_comes_before_an_image_is_changed(image: Image) -> None:
+    for answer, changed in ((b"n\n", False), (b"y\n", True)):
+        argv = image.argv("sls", "web", "--ask")
+        at_a_terminal(argv, image.environment, b"[y/N]", [answer])
+        assert (image.root / "etc/greeting").exists() is changed
+
+
+EXPECTED = """
+file: {/etc/greeting: {exists: true}, /etc/none: {exists: true}}
+user: {deploy: {exists: true}}
+command: {cat /etc/greeting: {stdout: Debian 99}}
+"""
+
+
+def test_a_rehearsal_happens_on_a_copy_of_the_image(image: Image) -> None:
+    (image.folder / "expect.yaml").write_text(EXPECTED)
+    image.root.chmod(0o700)
+    before = entries(image.root)
+    wanted = str(image.folder / "expect.yaml")
+    done = image("rehearse", "sls", "web", "--twice", "--expect", wanted, "--out", "json", code=2)
+    report = json.loads(done.stdout)
+    assert {state["result"] for state in report["local"].values()} == {True}
+    assert not report["differences"] and not report["second_run"]["changed"]
+    files = report["changed"]["files"]
+    assert {"/etc/greeting", "/etc/passwd", "/home/deploy", "/root/seen"} <= {*files}
+    assert not [path for path in files if path.startswith(("/var", image.where))]
+    assert files["/etc/greeting"]["diff"].endswith("+Debian 99")
+    problems = [item["name"] for item in report["expectations"] if not item["ok"]]
+    assert problems == ["/etc/none"]
+    assert report["warnings"] == []
+    assert entries(image.root) == before
+    assert not (image.root / "var/lib/runner").exists()
+    empty_afterwards(image)
+
+
+def test_a_rehearsal_can_be_looked_at(image: Image) -> None:
+    """It runs the states that the command line chooses."""
+    kept = ("--cachedir", str(image.folder / "kept"))
+    image("rehearse", "sls", "web", "--keep", "--only", "/etc/greeting", *kept)
+    argv = image.argv("rehearse", "--shell", *kept)
+    shown = subprocess.run(
+        argv, input="cat /etc/greeting; id deploy", capture_output=True, text=True, check=False
+    )
+    assert shown.stdout == "Debian 99\n"
+    image("rehearse", "single", "test.nop", "name=x", *kept)
+
+
+def test_an_image_gets_its_own_schedule(image: Image) -> None:
+    """What starts there is the program that is there, with its own configuration."""
+    job = ("single", "schedule.present", "name=often", "function=state.highstate", "hours=1")
+    none = "no program `runner` in this image"
+    (image.root / "etc/cron.d").mkdir()
+    (image.root / "etc/systemd/system").mkdir(parents=True)
+    assert none in image(*job, code=2).stdout
+    assert none in image("schedule", "install", code=1).stderr
+    program = image.root / "usr/bin/runner"
+    program.touch(0o755)
+    image(*job)
+    image("schedule", "install")
+    image("schedule", "install", "--first-boot")
+    jobs = [f"cron.d/{path.name}" for path in (image.root / "etc/cron.d").iterdir()]
+    assert len(jobs) == 2
+    for path in (*jobs, "systemd/system/runner-first-boot.service"):
+        text = image.text(f"etc/{path}")
+        assert "/usr/bin/runner highstate -q" in text
+        assert "/run/runner" not in text and image.where not in text and "--config" not in text
+    status = image("schedule", "status").stdout
+    assert "installed: /etc/cron.d/runner" in status and "pending" in status
+    image("schedule", "remove")
+    assert not (image.root / "etc/cron.d/runner").exists()
 
 
 def times(folder: Path) -> dict[str, int]:
