@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _accounts
-from modules._accounts import busybox, planned
-from modules._accounts.tools import are_of_busybox, run, tools
+from modules._accounts import busybox
+from modules._accounts.provider import are_of_busybox, provider
 from modules._accounts.values import Group as Group
 from modules._machine.processes import attempt
 from modules._texts.lines import plain_name
@@ -51,11 +51,11 @@ def _before(group: Group) -> FormerState:
 
 
 @for_states
-@changer(touches=["groups"], before=_before, planned=planned)
+@changer(touches=["groups"], before=_before, planned=True)
 def groupadd(group: Group) -> None:
     """Add a group. Raises CommandFailed."""
     plain_name(group.name, NAME)
-    run(tools().groupadd(group))
+    provider().groupadd(group)
 
 
 @for_states
@@ -66,29 +66,29 @@ def refuse_renumbering() -> None:
 
 
 @for_states
-@changer(touches=["groups", "users"], before=_before, planned=planned)
+@changer(touches=["groups", "users"], before=_before, planned=True)
 def groupmod(group: Group) -> None:
     """Give a group another number. Raises CommandFailed."""
     plain_name(group.name, NAME)
-    run(tools().groupmod(group))
+    provider().groupmod(group)
 
 
-@changer(touches=["groups"], before=former_state, planned=planned)
+@changer(touches=["groups"], before=former_state, planned=True)
 def groupdel(name: str) -> None:
     """Delete a group."""
-    run(tools().groupdel(plain_name(name, NAME)))
+    provider().groupdel(plain_name(name, NAME))
 
 
-@changer(touches=["groups"], before=former_state, planned=planned)
+@changer(touches=["groups"], before=former_state, planned=True)
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
-    run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), True))
+    provider().member(plain_name(name, NAME), plain_name(user, "the user's name"), True)
 
 
-@changer(touches=["groups"], before=former_state, planned=planned)
+@changer(touches=["groups"], before=former_state, planned=True)
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
-    run(tools().member(plain_name(name, NAME), plain_name(user, "the user's name"), False))
+    provider().member(plain_name(name, NAME), plain_name(user, "the user's name"), False)
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -138,8 +138,8 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 
 
 @for_states
-@changer(touches=["groups"], before=former_state, planned=planned)
+@changer(touches=["groups"], before=former_state, planned=True)
 def set_members(name: str, users: Sequence[str]) -> None:
     """Have exactly these users in a group. Raises CommandFailed."""
     logins = [plain_name(user, "the users' names") for user in users]
-    run(tools().set_members(plain_name(name, NAME), logins))
+    provider().set_members(plain_name(name, NAME), logins)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from modules._accounts import planned
-from modules._accounts.tools import run, tools
+from modules._accounts.provider import provider
 from modules._accounts.values import Aging as Aging
 from modules._texts.files import text_of
-from modules._texts.lines import join_lines, one_line, plain_name
+from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 
 PATH = "/etc/shadow"
@@ -147,7 +146,7 @@ def former_state(name: str, *_: object, **__: object) -> FormerState:
     return FormerState("password", name, state, private=True)
 
 
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     """Set the hash of a user's password. Raises CommandFailed for a name with a colon, and for what
     is no hash. use_usermod: accepted; its command line would show the hash to everybody.
@@ -161,7 +160,7 @@ def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def put_password(name: str, field: str) -> None:
     """Set the second column of a line of /etc/shadow as it was at some time, whatever that is."""
     _put(name, field)
@@ -171,39 +170,38 @@ def _put(name: str, field: str) -> None:
     if ":" in name:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
     user = plain_name(name, "the name of the user")
-    entry = f"{user}:{one_line(field, 'the hash of the password')}"
-    run([["chpasswd", "-e"]], join_lines([entry]))
+    provider().set_password(user, one_line(field, "the hash of the password"))
 
 
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
-    run([["passwd", "-d", "--", plain_name(name, "the user's name")]])
+    provider().del_password(plain_name(name, "the user's name"))
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
-    run(tools().lock(plain_name(name, "the user's name"), True))
+    provider().lock(plain_name(name, "the user's name"), True)
     return True
 
 
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
-    run(tools().lock(plain_name(name, "the user's name"), False))
+    provider().lock(plain_name(name, "the user's name"), False)
     return True
 
 
 @for_states
-@changer(touches=["users"], before=former_state, planned=planned)
+@changer(touches=["users"], before=former_state, planned=True)
 def set_days(name: str, aging: Aging) -> None:
     """Set some of the days of a password. Raises CommandFailed for what is neither a number of days
     nor a date, and where busybox stands in for chage.
     """
     said = {key: _day(key, day) for key, day in aging._asdict().items() if day is not None}
-    run(tools().age(plain_name(name, "the user's name"), Aging(**said)))
+    provider().age(plain_name(name, "the user's name"), Aging(**said))
 
 
 def _day(key: str, value: int | str) -> str:

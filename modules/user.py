@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, _paths, file, group, shadow
-from modules._accounts import busybox, defaults, planned
-from modules._accounts.tools import are_of_busybox, run, tools
+from modules._accounts import busybox, defaults
+from modules._accounts.provider import are_of_busybox, provider
+from modules._accounts.shadow_utils import run
 from modules._accounts.values import Account as Account
 from modules._accounts.values import Ranges as Ranges
-from modules._machine.processes import attempt, probe
+from modules._machine.processes import attempt
 from modules._texts.lines import plain_name
 from modules.file import _snapshot
 from runner.api import CommandFailed, FormerState, changer, for_states
@@ -96,9 +97,7 @@ def primary_group(name: str) -> str:
 
 def subordinate(kind: str, name: str) -> list[str]:
     """The ranges of numbers, FIRST-LAST, that a user may give out. kind: subuids or subgids."""
-    path = f"/etc/{kind.removesuffix('s')}"
-    lines = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
-    entries = (line.split(":") for line in lines.splitlines())
+    entries = (line.split(":") for line in _accounts.lines(f"/etc/{kind.removesuffix('s')}"))
     return [
         f"{entry[1]}-{int(entry[1]) + int(entry[2]) - 1}"
         for entry in entries
@@ -191,32 +190,42 @@ def _below(folder: str) -> list[str]:
     return found
 
 
+def _mark_lingering(name: str, linger: bool) -> None:
+    """Do what loginctl does, which needs a system that runs."""
+    path = f"{LINGERING}/{name}"
+    if not linger:
+        file.remove(path)
+    elif not file.lexists(path):
+        file.makedirs(LINGERING, mode="0755")
+        file.mknod(path, "f", mode="0644")
+
+
 @changer(
     touches=["users"],
     before=lambda name, linger: FormerState("lingering", name, {"linger": lingers(name)}),
-    planned=planned,
+    planned=_mark_lingering,
 )
-@offline_as(lambda name, linger: planned.set_linger(name, linger))
+@offline_as(_mark_lingering)
 def set_linger(name: str, linger: bool) -> None:
     """Have a user's services run without a login, or not. Raises CommandFailed."""
     user, way = plain_name(name, "the user's name"), "enable" if linger else "disable"
-    run([["loginctl", f"{way}-linger", "--", user]], names_itself=True)
+    run(["loginctl", f"{way}-linger", "--", user], names_itself=True)
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_useradd, planned=planned)
+@changer(touches=["users", "groups"], before=_before_useradd, planned=True)
 def useradd(account: Account) -> None:
     """Add a user. Raises CommandFailed."""
     plain_name(account.name, "the user's name")
-    run(tools().useradd(account), names_itself=True)
+    provider().useradd(account)
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_usermod, planned=planned)
+@changer(touches=["users", "groups"], before=_before_usermod, planned=True)
 def usermod(account: Account) -> None:
     """Change a user. Raises CommandFailed."""
     plain_name(account.name, "the user's name")
-    run(tools().usermod(account), names_itself=True)
+    provider().usermod(account)
 
 
 @for_states
@@ -234,17 +243,12 @@ def refuse_impossible(existing: bool, asked: Iterable[str]) -> None:
 
 
 @for_states
-@changer(touches=["users", "groups"], before=_before_userdel, planned=planned)
+@changer(touches=["users", "groups"], before=_before_userdel, planned=True)
 def userdel(name: str, home: bool = False, force: bool = False) -> None:
     """Delete a user. home: the home folder and the mail, too. force: though the user is at work.
     Raises CommandFailed.
     """
-    plain_name(name, "the user's name")
-    for words in tools().userdel(name, home, force):
-        done = probe(words)
-        if done.retcode not in (0, 12):  # 12: the home folder was not there
-            hint = _accounts.AT_WORK if done.retcode == 8 else ""
-            raise CommandFailed(done.stderr.strip() + hint)
+    provider().userdel(plain_name(name, "the user's name"), home, force)
 
 
 # ---------------------------------------------------------------- Salt's functions

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 # os in this file: it is the view of users and groups
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from modules import _paths
-from modules._planned.machine import planned_machine
-from modules._planned.overlay import is_planned
-from modules._texts.lines import once_a_line, split
+from modules._planned.overlay import is_planned, overlay
+from modules._texts.lines import split
 from runner.api import cached_look
 from runner.api.planning import doubts
 
@@ -24,12 +23,14 @@ if TYPE_CHECKING:
     import grp
     import pwd
 
+    from modules._accounts.view import PlannedView
+
 PASSWD, GROUP = "/etc/passwd", "/etc/group"
 NO_SHELL = "/usr/sbin/nologin"
 AT_WORK = " (let it end, or say `force: True`)"  # of a user whose processes are in the way
 
 K = TypeVar("K")
-T = TypeVar("T", bound="pwd.struct_passwd | grp.struct_group")
+T = TypeVar("T")
 
 
 @cached_look("users", PASSWD)
@@ -37,7 +38,8 @@ def users() -> dict[str, pwd.struct_passwd]:
     """All users, by name."""
     import pwd
 
-    return _all(PASSWD, _user, pwd.getpwall)
+    view = _view(PASSWD)
+    return view.users() if view else {entry.pw_name: entry for entry in pwd.getpwall()}
 
 
 @cached_look("groups", GROUP)
@@ -45,7 +47,8 @@ def groups() -> dict[str, grp.struct_group]:
     """All groups, by name."""
     import grp
 
-    return _all(GROUP, _group, grp.getgrall)
+    view = _view(GROUP)
+    return view.groups() if view else {entry.gr_name: entry for entry in grp.getgrall()}
 
 
 def user(name: str) -> pwd.struct_passwd:
@@ -53,7 +56,8 @@ def user(name: str) -> pwd.struct_passwd:
     import pwd
 
     try:
-        return _one(PASSWD, _user, lambda entry: entry.pw_name == name, lambda: pwd.getpwnam(name))
+        view = _view(PASSWD)
+        return view.user(name) if view else pwd.getpwnam(name)
     except (KeyError, ValueError):  # a NUL character
         if not _may_come(name):
             raise KeyError(name) from None
@@ -64,7 +68,8 @@ def user_of(uid: int) -> pwd.struct_passwd:
     """The user of a number. Raises KeyError."""
     import pwd
 
-    return _one(PASSWD, _user, lambda entry: entry.pw_uid == uid, lambda: pwd.getpwuid(uid))
+    view = _view(PASSWD)
+    return view.user_of(uid) if view else pwd.getpwuid(uid)
 
 
 def own_name() -> str:
@@ -86,7 +91,8 @@ def group(name: str) -> grp.struct_group:
     import grp
 
     try:
-        return _one(GROUP, _group, lambda entry: entry.gr_name == name, lambda: grp.getgrnam(name))
+        view = _view(GROUP)
+        return view.group(name) if view else grp.getgrnam(name)
     except (KeyError, ValueError):  # a NUL character
         if not _may_come(name):
             raise KeyError(name) from None
@@ -103,7 +109,8 @@ def group_of(gid: int) -> grp.struct_group:
     """The group of a number. Raises KeyError."""
     import grp
 
-    return _one(GROUP, _group, lambda entry: entry.gr_gid == gid, lambda: grp.getgrgid(gid))
+    view = _view(GROUP)
+    return view.group_of(gid) if view else grp.getgrgid(gid)
 
 
 def primary_group(name: str) -> str:
@@ -148,67 +155,7 @@ def lines(path: str) -> list[str]:
         return []
 
 
-def _one(
-    path: str, parsed: Callable[[str], T | None], fits: Callable[[T], bool], ask: Callable[[], T]
-) -> T:
-    if not is_planned(path):
-        return ask()
-    for entry in _planned(path, parsed).values():
-        if fits(entry):
-            return entry
-    entry = ask()
-    if entry[0] in _names_of_machine(path):  # it was removed, renamed or renumbered
-        raise KeyError(entry[0])
-    return entry
-
-
-def _all(
-    path: str, parsed: Callable[[str], T | None], ask: Callable[[], Iterable[T]]
-) -> dict[str, T]:
-    if not is_planned(path):
-        return {str(entry[0]): entry for entry in ask()}
-    local = _names_of_machine(path)
-    others = {str(entry[0]): entry for entry in ask() if entry[0] not in local}
-    return others | _planned(path, parsed)
-
-
-def _planned(path: str, parsed: Callable[[str], T | None]) -> dict[str, T]:
-    """The entries of a file as it is planned, by name; read once as long as it is the same."""
-    at = _paths.stat(path) if _paths.exists(path) else None
-    version = (at.st_ino, at.st_mtime_ns) if at else ()
-    known = planned_machine().entries
-    if path not in known or known[path][0] != version:
-        entries = [entry for line in lines(path) if (entry := parsed(line)) is not None]
-        known[path] = version, {str(entry[0]): entry for entry in entries}
-    return known[path][1]
-
-
-def _names_of_machine(path: str) -> set[str]:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return {line.partition(":")[0] for line in file}
-    except OSError:
-        return set()
-
-
-@once_a_line
-def _user(line: str) -> pwd.struct_passwd | None:
-    """The user of a line; None for what the name services pass over."""
-    import pwd
-
-    fields = line.split(":")
-    if len(fields) != 7 or not fields[0] or not (fields[2] + fields[3]).isdigit():
-        return None
-    name, password, uid, gid, *rest = fields
-    return pwd.struct_passwd((name, password, int(uid), int(gid), *rest))
-
-
-def _group(line: str) -> grp.struct_group | None:
-    """The group of a line; None for what the name services pass over."""
-    import grp
-
-    fields = line.split(":")
-    if len(fields) != 4 or not fields[0] or not fields[2].isdigit():
-        return None
-    name, password, gid, members = fields
-    return grp.struct_group((name, password, int(gid), [one for one in members.split(",") if one]))
+def _view(path: str) -> PlannedView | None:
+    """What a dry run has planned of accounts; None where the file is as the machine has it."""
+    planned = overlay() if is_planned(path) else None
+    return planned.accounts if planned else None

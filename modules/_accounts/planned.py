@@ -11,56 +11,266 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec
 
 from modules import _accounts, _paths, file
 from modules._accounts import GROUP, PASSWD, defaults, refusals
 from modules._accounts.defaults import DEFAULTS, LOGIN_DEFS
-from modules._accounts.tools import are_of_busybox
+from modules._accounts.provider import are_of_busybox
 from modules._accounts.values import Account, Aging, Group, Ranges
-from modules._texts.lines import encoded
+from modules._accounts.view import PlannedView
+from modules._texts.lines import once_a_line
 from runner.api import CommandFailed, Unforeseen
-from runner.api.planning import only_files
 
 SHADOW, GSHADOW = "/etc/shadow", "/etc/gshadow"
 
-Row = list[str]
 P = ParamSpec("P")
-R = TypeVar("R")
 
 
-# ---------------------------------------------------------------- files
+def _of_shadow_utils(
+    verb: Callable[Concatenate[PlannedAccounts, P], None],
+) -> Callable[Concatenate[PlannedAccounts, P], None]:
+    """Declare what shadow-utils would do; busybox's programs have ranges and homes of their own."""
+
+    @wraps(verb)
+    def call(self: PlannedAccounts, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        if are_of_busybox():
+            raise Unforeseen("adduser")
+        verb(self, *args, **kwargs)
+
+    return call
 
 
-@contextmanager
-def _rows(path: str) -> Iterator[list[Row]]:
-    """The lines of a database in columns, to be altered. One that is not there stays away. Raises
-    CommandFailed where only root may read it, and alter any.
-    """
-    try:
-        lines = _accounts.lines(path)
-    except PermissionError:
-        raise CommandFailed(f"{path}: Permission denied.") from None
-    rows = [line.split(":") for line in lines]
-    yield rows
-    altered = [":".join(row) for row in rows]
-    if altered != lines and file.is_file(path):
-        file.write(path, encoded(altered))
+class PlannedAccounts(PlannedView):
+    """The provider of a dry run. Each verb raises CommandFailed as its program would fail."""
 
+    # ------------------------------------------------------------ users
 
-def _row(path: str, name: str) -> Iterator[Row]:
-    """The line of somebody in a database, to be altered."""
-    with _rows(path) as rows:
-        yield from [row for row in rows if row[0] == name][:1]
+    @_of_shadow_utils
+    def useradd(self, account: Account) -> None:
+        refusals.refuse_useradd(account)
+        name, system = account.name, account.system
+        settings, usual = defaults.settings(LOGIN_DEFS), defaults.settings(DEFAULTS)
+        uid = account.uid
+        if uid is None:
+            uid = _free_number("UID", system)
+        if defaults.makes_group(account):
+            gid = _free_number("GID", system, preferred=uid)
+            self._add_group(name, gid)
+        else:
+            gid = refusals.group_number("useradd", defaults.primary_group(account))
+        home = defaults.home(name) if account.home is None else account.home
+        shell = usual.get("SHELL", "/bin/sh") if account.shell is None else account.shell
+        with self.altered(PASSWD) as users:
+            users.append([name, "x", str(uid), str(gid), account.gecos or "", home, shell])
+        with self.altered(SHADOW) as users:
+            users.append([name, "!", _today(), *_holding(settings, system), *_end(usual), ""])
+        self._alter_members(
+            refusals.group_names("useradd", account), lambda members: [*members, name]
+        )
+        first, last = _number(settings, "UID_MIN", 1000), _number(settings, "UID_MAX", 60000)
+        if not system and first <= uid <= last:
+            self._add_subordinate(name, settings)
+        if account.with_home:
+            _make_home(home, uid, gid, settings)
+            if usual.get("CREATE_MAIL_SPOOL") == "yes" and not system:
+                _make_spool(name, uid)
 
+    def _add_subordinate(self, name: str, settings: Mapping[str, str]) -> None:
+        for path, kind in (("/etc/subuid", "UID"), ("/etc/subgid", "GID")):
+            first = _number(settings, f"SUB_{kind}_MIN", 100000)
+            count = _number(settings, f"SUB_{kind}_COUNT", 65536)
+            with self.altered(path) as table:
+                for start, size, _ in table.sort(_range):  # as useradd leaves them
+                    if start - first >= count:
+                        break
+                    first = max(first, start + size)
+                if count:
+                    table.append([name, str(first), str(count)])
 
-def _remove(name: str, *paths: str) -> None:
-    for path in paths:
-        with _rows(path) as rows:
-            rows[:] = [row for row in rows if row[0] != name]
+    @_of_shadow_utils
+    def usermod(self, account: Account) -> None:
+        refusals.refuse_usermod(account)
+        name = account.name
+        old = refusals.user("usermod", name)
+        uid = old.pw_uid if account.uid is None else account.uid
+        gid = old.pw_gid
+        if account.gid is not None:
+            gid = refusals.group_number("usermod", str(account.gid))
+        gecos = old.pw_gecos if account.gecos is None else account.gecos
+        home = old.pw_dir if account.home is None else account.home
+        shell = old.pw_shell if account.shell is None else account.shell
+        new_name = account.new_name or name
+        with self.altered(PASSWD) as users:
+            if row := users.row(name):
+                users.put(name, [new_name, row[1], str(uid), str(gid), gecos, home, shell])
+        if account.groups is not None:
+            further = refusals.group_names("usermod", account)
+            if not account.appends:
+                self._leave(name, but=further)
+            self._alter_members(further, lambda members: [*members, name])
+        self._give_ranges("/etc/subuid", name, account.subuids)
+        self._give_ranges("/etc/subgid", name, account.subgids)
+        if new_name != name:
+            with self.altered(SHADOW) as users:
+                if row := users.row(name):
+                    users.put(name, [new_name, *row[1:]])
+            self._alter_members(None, lambda all_: [new_name if x == name else x for x in all_])
+        if account.with_home and home != old.pw_dir and file.is_dir(old.pw_dir):
+            if file.lexists(home):
+                raise CommandFailed(f"usermod: directory {home} exists")
+            file.rename(old.pw_dir, home)
+        if (uid, gid) != (old.pw_uid, old.pw_gid):
+            _renumber(home, (old.pw_uid, old.pw_gid), (uid, gid))
+
+    def _give_ranges(self, path: str, name: str, ranges: Ranges) -> None:
+        """Give a user ranges FIRST-LAST of subordinate numbers."""
+        if ranges.removed:
+            raise Unforeseen("usermod")
+        with self.altered(path) as table:
+            for text in ranges.added:
+                first, last = map(int, text.split("-"))
+                owned = [_range(line) for line in table.lines(name)]
+                if not any(start <= first and last < start + size for start, size, _ in owned):
+                    table.append([name, str(first), str(last - first + 1)])
+
+    @_of_shadow_utils
+    def userdel(self, name: str, home: bool, force: bool) -> None:
+        refusals.refuse_userdel(name, force)
+        old = refusals.user("userdel", name)
+        self._remove(name, PASSWD, SHADOW, "/etc/subuid", "/etc/subgid")
+        self._leave(name)
+        if self._has_own_group(name, old.pw_gid, force):
+            self._remove(name, GROUP, GSHADOW)
+        for path in (defaults.spool(name), old.pw_dir) if home else ():
+            if file.lexists(path) and (force or _paths.stat(path).st_uid == old.pw_uid):
+                _remove_unless_shared(path)
+
+    def _has_own_group(self, name: str, gid: int, forced: bool) -> bool:
+        """Return whether a group goes with its user: nobody else is in it."""
+        if not defaults.makes_groups() or not refusals.is_group(name):
+            return False
+        group = _accounts.group(name)
+        taken = not forced and any(entry.pw_gid == gid for entry in _accounts.users().values())
+        return group.gr_gid == gid and not group.gr_mem and not taken
+
+    # ------------------------------------------------------------ passwords
+
+    @_of_shadow_utils
+    def set_password(self, name: str, password: str) -> None:
+        _refuse_stranger(name, "chpasswd: chpasswd: line 1: user '{}' does not exist")
+        with self.altered(SHADOW) as users:
+            row = users.row(name) or [name, "", "", "0", "99999", "7", "", "", ""]
+            users.put(name, [name, password, _today(), *row[3:]])
+
+    @_of_shadow_utils
+    def del_password(self, name: str) -> None:
+        _refuse_stranger(name, "passwd: passwd: user '{}' does not exist")
+        self._alter_password(name, lambda _: "")
+
+    def lock(self, name: str, locked: bool) -> None:
+        refusals.user("usermod: usermod", name)
+        if locked:
+            self._alter_password(name, lambda password: f"!{password.removeprefix('!')}")
+        else:
+            self._alter_password(name, lambda password: password.removeprefix("!") or password)
+
+    @_of_shadow_utils
+    def age(self, name: str, aging: Aging) -> None:
+        _refuse_stranger(name, "chage: chage: user '{}' does not exist in /etc/passwd")
+        with self.altered(SHADOW) as users:
+            row = users.row(name) or [name, "x", *[""] * 7]
+            for column, value in enumerate(aging, 2):
+                if value is not None:
+                    row[column] = _day(str(value).strip())
+            users.put(name, row)
+
+    # ------------------------------------------------------------ groups
+
+    @_of_shadow_utils
+    def groupadd(self, group: Group) -> None:
+        refusals.refuse_groupadd(group)
+        gid = group.gid
+        if gid is None:
+            gid = _free_number("GID", group.system)
+        self._add_group(group.name, gid)
+
+    @_of_shadow_utils
+    def groupmod(self, group: Group) -> None:
+        refusals.refuse_groupmod(group)
+        old = refusals.require_group("groupmod", group.name)
+        with self.altered(GROUP) as groups:
+            if row := groups.row(group.name):
+                groups.put(group.name, [*row[:2], str(group.gid), *row[3:]])
+        with self.altered(PASSWD) as users:
+            for name in users.names():
+                row = users.row(name) or []
+                if row[3:4] == [str(old)]:
+                    users.put(name, [*row[:3], str(group.gid), *row[4:]])
+
+    @_of_shadow_utils
+    def groupdel(self, name: str) -> None:
+        refusals.refuse_groupdel(name)
+        self._remove(name, GROUP, GSHADOW)
+
+    @_of_shadow_utils
+    def member(self, name: str, user: str, joins: bool) -> None:
+        if joins:
+            refusals.user("gpasswd: gpasswd", user)
+        refusals.require_group("gpasswd", name)
+        if joins:
+            self._alter_members([name], lambda members: [*members, user])
+        elif user in _accounts.group(name).gr_mem:
+            self._alter_members([name], lambda members: [one for one in members if one != user])
+        else:
+            raise refusals.group_refusal("gpasswd", f"user '{user}' is not a member of '{name}'")
+
+    @_of_shadow_utils
+    def set_members(self, name: str, users: Sequence[str]) -> None:
+        for user in users:
+            refusals.user("gpasswd: gpasswd", user)
+        refusals.require_group("gpasswd", name)
+        self._alter_members([name], lambda members: users)
+
+    # ------------------------------------------------------------ parts
+
+    def _add_group(self, name: str, gid: int) -> None:
+        with self.altered(GROUP) as groups:
+            groups.append([name, "x", str(gid), ""])
+        with self.altered(GSHADOW) as groups:
+            groups.append([name, "!", "", ""])
+
+    def _alter_members(
+        self, names: Iterable[str] | None, alter: Callable[[list[str]], Iterable[str]]
+    ) -> None:
+        """Alter who is in some groups (None: in all)."""
+        groups = None if names is None else list(names)
+        for path in (GROUP, GSHADOW):
+            with self.altered(path) as table:
+                for name in table.names() if groups is None else groups:
+                    row = table.row(name)
+                    if row and len(row) == 4:
+                        members = [one for one in row[3].split(",") if one]
+                        altered = list(dict.fromkeys(alter(members)))
+                        if altered != members:
+                            table.put(name, [*row[:3], ",".join(altered)])
+
+    def _leave(self, name: str, but: Collection[str] = ()) -> None:
+        """Take a user out of all groups, but for some."""
+        names = [group for group in self.table(GROUP).names() if group not in but]
+        self._alter_members(names, lambda members: [one for one in members if one != name])
+
+    def _alter_password(self, name: str, alter: Callable[[str], str]) -> None:
+        with self.altered(SHADOW) as users:
+            if row := users.row(name):
+                users.put(name, [name, alter(row[1]), *row[2:]])
+
+    def _remove(self, name: str, *paths: str) -> None:
+        for path in paths:
+            with self.altered(path) as table:
+                table.remove(name)
 
 
 def _number(settings: Mapping[str, str], key: str, default: int) -> int:
@@ -68,24 +278,8 @@ def _number(settings: Mapping[str, str], key: str, default: int) -> int:
     return int(text) if text.isdigit() else default
 
 
-def _planned(function: Callable[P, R]) -> Callable[P, R]:
-    """Return what shadow-utils would do; busybox's programs have ranges and homes of their own."""
-
-    @only_files
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if are_of_busybox():
-            raise Unforeseen("adduser")
-        return function(*args, **kwargs)
-
-    return call
-
-
 def _today() -> str:
     return str(int(time.time() // 86400))
-
-
-# ---------------------------------------------------------------- numbers
 
 
 def _free_number(kind: str, system: bool, preferred: int | None = None) -> int:
@@ -114,40 +308,6 @@ def _free_number(kind: str, system: bool, preferred: int | None = None) -> int:
     raise CommandFailed(f"Can't get unique {kind} (no more available {kind}s)")
 
 
-# ---------------------------------------------------------------- users
-
-
-@_planned
-def useradd(account: Account) -> None:
-    """Plan what useradd would do. Raises CommandFailed as it would fail."""
-    refusals.refuse_useradd(account)
-    name, system = account.name, account.system
-    settings, usual = defaults.settings(LOGIN_DEFS), defaults.settings(DEFAULTS)
-    uid = account.uid
-    if uid is None:
-        uid = _free_number("UID", system)
-    if defaults.makes_group(account):
-        gid = _free_number("GID", system, preferred=uid)
-        _add_group(name, gid)
-    else:
-        gid = refusals.group_number("useradd", defaults.primary_group(account))
-    home = defaults.home(name) if account.home is None else account.home
-    shell = usual.get("SHELL", "/bin/sh") if account.shell is None else account.shell
-    with _rows(PASSWD) as rows:
-        rows.append([name, "x", str(uid), str(gid), account.gecos or "", home, shell])
-    with _rows(SHADOW) as rows:
-        rows.append([name, "!", _today(), *_holding(settings, system), *_end(usual), ""])
-    _join(name, refusals.group_names("useradd", account))
-    if not system and _number(settings, "UID_MIN", 1000) <= uid <= _number(
-        settings, "UID_MAX", 60000
-    ):
-        _add_subordinate(name, settings)
-    if account.with_home:
-        _make_home(home, uid, gid, settings)
-        if usual.get("CREATE_MAIL_SPOOL") == "yes" and not system:
-            _make_spool(name, uid)
-
-
 def _holding(settings: Mapping[str, str], system: bool) -> list[str]:
     """Return how long the password of a new user holds: min, max, warn."""
     if system:
@@ -162,24 +322,14 @@ def _end(usual: Mapping[str, str]) -> list[str]:
     return ["" if inactive.startswith("-") else inactive, _day(expire) if expire else ""]
 
 
-def _add_subordinate(name: str, settings: Mapping[str, str]) -> None:
-    for path, kind in (("/etc/subuid", "UID"), ("/etc/subgid", "GID")):
-        first = _number(settings, f"SUB_{kind}_MIN", 100000)
-        count = _number(settings, f"SUB_{kind}_COUNT", 65536)
-        with _rows(path) as rows:
-            rows.sort(key=lambda row: (*_range(row), row[0]))  # as useradd leaves them
-            for start, size in map(_range, rows):
-                if start - first >= count:
-                    break
-                first = max(first, start + size)
-            if count:
-                rows.append([name, str(first), str(count)])
-
-
-def _range(row: Row) -> tuple[int, int]:
-    """The first number and the count of a line of /etc/subuid; none for what is no such line."""
-    is_range = len(row) == 3 and row[1].isdigit() and row[2].isdigit()
-    return (int(row[1]), int(row[2])) if is_range else (0, 0)
+@once_a_line
+def _range(line: str) -> tuple[int, int, str]:
+    """The first number, the count and the user of a line of /etc/subuid; no numbers for what is no
+    such line.
+    """
+    name, *numbers = line.split(":")
+    is_range = len(numbers) == 2 and "".join(numbers).isdigit()
+    return (int(numbers[0]), int(numbers[1]), name) if is_range else (0, 0, name)
 
 
 def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> None:
@@ -204,59 +354,6 @@ def _make_spool(name: str, uid: int) -> None:
         file.write(defaults.spool(name), b"", mode="0660", user=uid, group=group)
 
 
-@_planned
-def usermod(account: Account) -> None:
-    """Plan what usermod would do. Raises CommandFailed as it would fail."""
-    refusals.refuse_usermod(account)
-    name = account.name
-    old = refusals.user("usermod", name)
-    uid = old.pw_uid if account.uid is None else account.uid
-    gid = old.pw_gid
-    if account.gid is not None:
-        gid = refusals.group_number("usermod", str(account.gid))
-    new_name = account.new_name or name
-    gecos = old.pw_gecos if account.gecos is None else account.gecos
-    home = old.pw_dir if account.home is None else account.home
-    shell = old.pw_shell if account.shell is None else account.shell
-    for row in _row(PASSWD, name):
-        row[:] = [new_name, row[1], str(uid), str(gid), gecos, home, shell]
-    if account.groups is not None:
-        further = refusals.group_names("usermod", account)
-        _leave(name, [] if account.appends else None, but=further)
-        _join(name, further)
-    _give_ranges("/etc/subuid", name, account.subuids)
-    _give_ranges("/etc/subgid", name, account.subgids)
-    if new_name != name:
-        _rename(name, new_name)
-    if account.with_home and home != old.pw_dir and file.is_dir(old.pw_dir):
-        if file.lexists(home):
-            raise CommandFailed(f"usermod: directory {home} exists")
-        file.rename(old.pw_dir, home)
-    if (uid, gid) != (old.pw_uid, old.pw_gid):
-        _renumber(home, (old.pw_uid, old.pw_gid), (uid, gid))
-
-
-def _give_ranges(path: str, name: str, ranges: Ranges) -> None:
-    """Give a user ranges FIRST-LAST of subordinate numbers."""
-    if ranges.removed:
-        raise Unforeseen("usermod")
-    with _rows(path) as rows:
-        for text in ranges.added:
-            first, last = map(int, text.split("-"))
-            owned = [_range(row) for row in rows if row[0] == name]
-            if not any(start <= first and last < start + size for start, size in owned):
-                rows.append([name, str(first), str(last - first + 1)])
-
-
-def _rename(name: str, new_name: str) -> None:
-    for row in _row(SHADOW, name):
-        row[0] = new_name
-    for path in (GROUP, GSHADOW):
-        with _rows(path) as rows:
-            for row in rows:
-                row[3] = ",".join(new_name if one == name else one for one in row[3].split(","))
-
-
 def _renumber(home: str, old: tuple[int, int], new: tuple[int, int]) -> None:
     """Give what is in a home, and is the user's, to the new numbers."""
     if not file.is_dir(home) or _paths.stat(home).st_uid not in (old[0], new[0]):
@@ -269,19 +366,6 @@ def _renumber(home: str, old: tuple[int, int], new: tuple[int, int]) -> None:
             file.chown(path, uid, gid, follow=False)
 
 
-@_planned
-def userdel(name: str, home: bool = False, force: bool = False) -> None:
-    """Plan what userdel would do. Raises CommandFailed as it would fail."""
-    refusals.refuse_userdel(name, force)
-    old = refusals.user("userdel", name)
-    _remove(name, PASSWD, SHADOW, "/etc/subuid", "/etc/subgid")
-    _leave(name)
-    _remove_own_group(name, old.pw_gid, force)
-    for path in (defaults.spool(name), old.pw_dir) if home else ():
-        if file.lexists(path) and (force or _paths.stat(path).st_uid == old.pw_uid):
-            _remove_unless_shared(path)
-
-
 def _remove_unless_shared(home: str) -> None:
     """Remove a home, unless somebody else lives there."""
     others = {f"{entry.pw_dir}/" for entry in _accounts.users().values()}
@@ -290,151 +374,9 @@ def _remove_unless_shared(home: str) -> None:
     file.remove(home)
 
 
-def _remove_own_group(name: str, gid: int, forced: bool) -> None:
-    """Remove the group that was made with a user, when nobody else is in it."""
-    if not defaults.makes_groups() or not refusals.is_group(name):
-        return
-    group = _accounts.group(name)
-    taken = not forced and any(entry.pw_gid == gid for entry in _accounts.users().values())
-    if group.gr_gid == gid and not group.gr_mem and not taken:
-        _remove(name, GROUP, GSHADOW)
-
-
-# ---------------------------------------------------------------- groups
-
-
-def _add_group(name: str, gid: int) -> None:
-    with _rows(GROUP) as rows:
-        rows.append([name, "x", str(gid), ""])
-    with _rows(GSHADOW) as rows:
-        rows.append([name, "!", "", ""])
-
-
-def _alter_members(group: str, alter: Callable[[list[str]], Iterable[str]]) -> None:
-    for path in (GROUP, GSHADOW):
-        for row in _row(path, group):
-            members = [one for one in row[3].split(",") if one]
-            row[3] = ",".join(dict.fromkeys(alter(members)))
-
-
-def _join(name: str, groups: Iterable[str]) -> None:
-    for group in groups:
-        _alter_members(group, lambda members: [*members, name])
-
-
-def _leave(name: str, groups: Iterable[str] | None = None, but: Collection[str] = ()) -> None:
-    """Take a user out of groups (None: of all), but for some."""
-    for group in _accounts.groups() if groups is None else groups:
-        if group not in but:
-            _alter_members(group, lambda members: [one for one in members if one != name])
-
-
-@_planned
-def groupadd(group: Group) -> None:
-    """Plan what groupadd would do. Raises CommandFailed as it would fail."""
-    refusals.refuse_groupadd(group)
-    gid = group.gid
-    if gid is None:
-        gid = _free_number("GID", group.system)
-    _add_group(group.name, gid)
-
-
-@_planned
-def groupmod(group: Group) -> None:
-    """Plan what groupmod would do with a number. Raises CommandFailed as it would fail."""
-    refusals.refuse_groupmod(group)
-    old = str(refusals.require_group("groupmod", group.name))
-    for row in _row(GROUP, group.name):
-        row[2] = str(group.gid)
-    with _rows(PASSWD) as rows:
-        for row in rows:
-            if row[3:4] == [old]:
-                row[3] = str(group.gid)
-
-
-@_planned
-def groupdel(name: str) -> None:
-    """Plan what groupdel would do. Raises CommandFailed as it would fail."""
-    refusals.refuse_groupdel(name)
-    _remove(name, GROUP, GSHADOW)
-
-
-@_planned
-def add_member(name: str, user: str) -> None:
-    """Plan what gpasswd -a would do. Raises CommandFailed as it would fail."""
-    refusals.user("gpasswd: gpasswd", user)
-    refusals.require_group("gpasswd", name)
-    _join(user, [name])
-
-
-@_planned
-def remove_member(name: str, user: str) -> None:
-    """Plan what gpasswd -d would do. Raises CommandFailed as it would fail."""
-    refusals.require_group("gpasswd", name)
-    if user not in _accounts.group(name).gr_mem:
-        raise refusals.group_refusal("gpasswd", f"user '{user}' is not a member of '{name}'")
-    _leave(user, [name])
-
-
-@_planned
-def set_members(name: str, users: Sequence[str]) -> None:
-    """Plan what gpasswd -M would do. Raises CommandFailed as it would fail."""
-    for user in users:
-        refusals.user("gpasswd: gpasswd", user)
-    refusals.require_group("gpasswd", name)
-    _alter_members(name, lambda members: users)
-
-
-# ---------------------------------------------------------------- passwords
-
-
-@_planned
-def set_password(name: str, password: str, use_usermod: bool = False) -> bool:
-    """Plan what chpasswd -e would do. Raises CommandFailed as it would fail."""
-    fresh = [name, "", "", "0", "99999", "7", "", "", ""]
-    with _entry(name, "chpasswd: chpasswd: line 1: user '{}' does not exist", fresh) as row:
-        row[1:3] = [password, _today()]
-    return True
-
-
-put_password = set_password
-
-
-@_planned
-def del_password(name: str) -> bool:
-    """Plan what passwd -d would do. Raises CommandFailed as it would fail."""
-    with _entry(name, "passwd: passwd: user '{}' does not exist") as row:
-        row[1] = ""
-    return True
-
-
-@only_files
-def lock_password(name: str) -> bool:
-    """Plan what usermod -L would do. Raises CommandFailed as it would fail."""
-    return _lock(name, lambda password: f"!{password.removeprefix('!')}")
-
-
-@only_files
-def unlock_password(name: str) -> bool:
-    """Plan what usermod -U would do. Raises CommandFailed as it would fail."""
-    return _lock(name, lambda password: password.removeprefix("!") or password)
-
-
-def _lock(name: str, alter: Callable[[str], str]) -> bool:
-    refusals.user("usermod: usermod", name)
-    for row in _row(SHADOW, name):
-        row[1] = alter(row[1])
-    return True
-
-
-@_planned
-def set_days(name: str, aging: Aging) -> None:
-    """Plan what chage would do. Raises CommandFailed as it would fail."""
-    fresh = [name, "x", *[""] * 7]
-    with _entry(name, "chage: chage: user '{}' does not exist in /etc/passwd", fresh) as row:
-        for column, value in enumerate(aging, 2):
-            if value is not None:
-                row[column] = _day(str(value).strip())
+def _refuse_stranger(name: str, problem: str) -> None:
+    if not refusals.is_user(name):
+        raise CommandFailed(problem.format(name))
 
 
 def _day(text: str) -> str:
@@ -444,26 +386,3 @@ def _day(text: str) -> str:
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         return str((date.fromisoformat(text) - date(1970, 1, 1)).days)
     return "" if text.startswith("-") else text
-
-
-@contextmanager
-def _entry(name: str, missing: str, fresh: Row | None = None) -> Iterator[Row]:
-    """The columns of a user in /etc/shadow, to be altered. fresh: those of a user who has none."""
-    with _rows(SHADOW) as rows:
-        row = next((row for row in rows if row[0] == name), fresh)
-        if row is None or not refusals.is_user(name):
-            raise CommandFailed(missing.format(name))
-        if row is fresh:
-            rows.append(row)
-        yield row
-
-
-def set_linger(name: str, linger: bool) -> None:
-    """Plan what loginctl would do; where it cannot, since no system runs, this does it."""
-    folder = "/var/lib/systemd/linger"
-    path = f"{folder}/{name}"
-    if linger:
-        file.makedirs(folder, mode="0755")
-        file.write(path, b"", mode="0644")
-    else:
-        file.remove(path)

@@ -1,72 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users and groups by useradd and its relatives: the command lines that carry a value out."""
+"""Users and groups by useradd and its relatives: the provider of most machines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from modules import _accounts
 from modules._accounts.values import Account, Aging, Group, Ranges
-
-Commands = list[list[str]]
+from modules._machine.processes import probe
+from modules._texts.lines import join_lines, one_line
+from runner.api import CommandFailed
 
 _FIELDS = {"uid": "-u", "gid": "-g", "gecos": "-c", "home": "-d", "shell": "-s"}
 _DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "expire": "-E"}
 
 
-def useradd(account: Account) -> Commands:
+def useradd(account: Account) -> None:
     """Add a user."""
     words = ["-m" if account.with_home else "-M", *_fields(account)]
     words += _flag("-r", account.system) + _flag("-l", not account.logged)
     words += [] if account.own_group is None else ["-U" if account.own_group else "-N"]
-    return [["useradd", *words, "--", account.name]]
+    run(["useradd", *words, "--", account.name], names_itself=True)
 
 
-def usermod(account: Account) -> Commands:
+def usermod(account: Account) -> None:
     """Change a user."""
     words = [*_fields(account), *_flag("-m", account.with_home), *_flag("-a", account.appends)]
     words += [] if account.new_name is None else ["-l", account.new_name]
     words += [*_ranges("subuids", account.subuids), *_ranges("subgids", account.subgids)]
-    return [["usermod", *words, "--", account.name]]
+    run(["usermod", *words, "--", account.name], names_itself=True)
 
 
-def userdel(name: str, home: bool, force: bool) -> Commands:
+def userdel(name: str, home: bool, force: bool) -> None:
     """Delete a user."""
-    return [["userdel", *_flag("-r", home), *_flag("-f", force), "--", name]]
+    delete(["userdel", *_flag("-r", home), *_flag("-f", force), "--", name])
 
 
-def lock(name: str, locked: bool) -> Commands:
+def delete(words: Sequence[str]) -> None:
+    """Run what deletes a user. Raises CommandFailed."""
+    done = probe([*words])
+    if done.retcode not in (0, 12):  # 12: the home folder was not there
+        hint = _accounts.AT_WORK if done.retcode == 8 else ""
+        raise CommandFailed(done.stderr.strip() + hint)
+
+
+def set_password(name: str, password: str) -> None:
+    """Set the hash of a password, which goes by standard input."""
+    run(["chpasswd", "-e"], join_lines([f"{name}:{password}"]))
+
+
+def del_password(name: str) -> None:
+    """Let a user in without a password."""
+    run(["passwd", "-d", "--", name])
+
+
+def lock(name: str, locked: bool) -> None:
     """Lock a password, or take its lock back."""
-    return [["usermod", "-L" if locked else "-U", "--", name]]
+    run(["usermod", "-L" if locked else "-U", "--", name])
 
 
-def age(name: str, aging: Aging) -> Commands:
+def age(name: str, aging: Aging) -> None:
     """Set the days of a password."""
-    return [["chage", *_options(_DAYS, aging), "--", name]]
+    run(["chage", *_options(_DAYS, aging), "--", name])
 
 
-def groupadd(group: Group) -> Commands:
+def groupadd(group: Group) -> None:
     """Add a group."""
-    return [["groupadd", *_number(group), *_flag("-r", group.system), "--", group.name]]
+    run(["groupadd", *_number(group), *_flag("-r", group.system), "--", group.name])
 
 
-def groupmod(group: Group) -> Commands:
+def groupmod(group: Group) -> None:
     """Give a group another number."""
-    return [["groupmod", *_number(group), "--", group.name]]
+    run(["groupmod", *_number(group), "--", group.name])
 
 
-def groupdel(name: str) -> Commands:
+def groupdel(name: str) -> None:
     """Delete a group."""
-    return [["groupdel", "--", name]]
+    run(["groupdel", "--", name])
 
 
-def member(name: str, user: str, joins: bool) -> Commands:
+def member(name: str, user: str, joins: bool) -> None:
     """Put a user into a group, or take one out of it."""
-    return [["gpasswd", "-a" if joins else "-d", user, "--", name]]
+    run(["gpasswd", "-a" if joins else "-d", user, "--", name])
 
 
-def set_members(name: str, users: Sequence[str]) -> Commands:
+def set_members(name: str, users: Sequence[str]) -> None:
     """Have exactly these users in a group."""
-    return [["gpasswd", "-M", ",".join(users), "--", name]]
+    run(["gpasswd", "-M", ",".join(users), "--", name])
+
+
+def run(words: Sequence[str], stdin: str | None = None, names_itself: bool = False) -> None:
+    """Run a command line. Raises CommandFailed. names_itself: the first line that the program says
+    is enough to know which one it is.
+    """
+    done = probe([one_line(word, words[0]) for word in words], stdin=stdin)
+    if done.retcode and names_itself:
+        raise CommandFailed((done.error_text or f"{words[0]} failed").splitlines()[0])
+    if done.retcode:
+        raise CommandFailed(f"{words[0]}: {done.error_text}")
 
 
 def _flag(option: str, given: bool) -> list[str]:

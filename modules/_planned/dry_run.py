@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overlay of a dry run, whole: planned files, places in them, what commands see of them. Only
-the loader imports this, and hands it in.
+"""The overlay of a dry run, whole: planned files, places in them, what commands see of them, and
+planned accounts. Only the loader imports this, and hands it in.
 """
 
 from __future__ import annotations
 
 import os
 
+from modules._accounts.planned import PlannedAccounts
 from modules._planned.files import PlannedFiles
 from modules._planned.view import View, planned_view, settle
 from modules.file._change import make_folders
@@ -16,6 +17,10 @@ from modules.file._paths.planned_place import PlannedPlace
 
 class PlannedOverlay(PlannedFiles):
     """Planned files, to be laid over those of the machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accounts = PlannedAccounts()
 
     def place(self, path: str, follow: bool = False) -> Place:
         return PlannedPlace(self, self.way(path, follow))

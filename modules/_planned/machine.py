@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
@@ -33,8 +33,7 @@ class PlannedMachine(Overview):
 
     files: with all that they hold; None where none was planned. view: what commands see of them,
     and what it was made for; view_works: it could be laid over the machine. base: what
-    commands see of packages. entries: what stands in
-    a file of accounts, and the version of the file.
+    commands see of packages.
     covered: by folder, what was mounted there and what was seen there before each planned mount.
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
     those whose transactions were planned; purged: packages without configuration. packages: those
@@ -49,7 +48,6 @@ class PlannedMachine(Overview):
         self.base: Base | None = None
         self.view_made_for: tuple[int, Chunk | None] | None = None
         self.view_works = False
-        self.entries: dict[str, tuple[object, dict[str, Any]]] = {}
         self.environment: dict[str, str | None] = {}
         self.kernel_parameters: dict[str, str] = {}  # by path below /proc/sys
         self.kernel_modules: dict[str, bool] = {}

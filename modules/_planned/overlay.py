@@ -17,6 +17,7 @@ from runner.api import here, is_planning
 from runner.api.planning import doubts
 
 if TYPE_CHECKING:
+    from modules._accounts.planned import PlannedAccounts
     from modules._planned.view import View
     from modules.file._paths.place import Place
 
@@ -26,8 +27,10 @@ KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is wri
 
 class Overlay(Protocol):
     """Files as they will be: what `os` and `os.path` answer for those of the machine, with their
-    errors.
+    errors. accounts: users and groups as they will be, and what changes them.
     """
+
+    accounts: PlannedAccounts
 
     def stat(self, path: str, follow: bool = True) -> os.stat_result: ...
     def listdir(self, path: str) -> list[str]: ...

@@ -258,8 +258,8 @@ def utime(path: str, atime: float, mtime: float) -> None:
 
 @alters(before=snapshot)
 def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "0600") -> None:
-    """Create a special file. kind: "p" for a pipe, "c" and "b" for devices."""
-    form = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK}[kind]
+    """Create a special file. kind: "p" (a pipe), "c" and "b" (devices), "f" (an empty one)."""
+    form = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK, "f": bits.S_IFREG}[kind]
     with place(path) as where:
         where.mknod(form | 0o600, os.makedev(major, minor))
         with where.pinned() as node:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from modules import _accounts, _paths, file
-from modules._accounts import planned as accounts
+from modules._accounts.provider import provider
 from modules._accounts.values import Account, Group
 from modules._texts.shell import Unread
 from modules.pkg._scripts.known import Told, entry_of, known, options, read
@@ -61,12 +61,12 @@ def _adduser(words: list[str], text: str | None) -> Told:
     elif makes_group:
         groups = _numbers(is_group=True)
         gid = uid if "--uid" in values else _free(lambda number: number not in groups)
-        accounts.groupadd(Group(name, gid=gid, system=True))
+        provider().groupadd(Group(name, gid=gid, system=True))
     home = values.get("--home", "/nonexistent")
     gecos = values.get("--gecos", values.get("--comment", ""))
     shell = values.get("--shell", "/usr/sbin/nologin")
     account = Account(name, uid=uid, gid=gid, gecos=gecos, home=home, shell=shell, system=True)
-    accounts.useradd(account)
+    provider().useradd(account)
     if "--no-create-home" not in given and home != "/nonexistent" and not _paths.lexists(home):
         file.makedirs(os.path.dirname(home), mode="0755")
         file.mkdir(home, mode="0755", user=uid, group=gid)
@@ -81,7 +81,7 @@ def _addgroup(words: list[str], text: str | None) -> Told:
     if entry_of(names[0], is_group=True) is None:
         used = _numbers(is_group=True)
         gid = int(values["--gid"]) if "--gid" in values else _free(lambda gid: gid not in used)
-        accounts.groupadd(Group(names[0], gid=gid, system=True))
+        provider().groupadd(Group(names[0], gid=gid, system=True))
     return 0
 
 
@@ -90,7 +90,7 @@ def _join(user: str, group: str) -> int:
     if entry is None or entry_of(user) is None:
         return 1
     if user not in entry.gr_mem:
-        accounts.add_member(group, user)
+        provider().member(group, user, True)
     return 0
 
 
@@ -129,7 +129,7 @@ def _useradd(words: list[str], text: str | None) -> Told:
         own_group=True if own else False if given & {"-N", "--no-user-group"} else None,
         system=bool(given & {"-r", "--system"}),
     )
-    accounts.useradd(account)
+    provider().useradd(account)
     return 0
 
 
@@ -143,7 +143,7 @@ def _groupadd(words: list[str], text: str | None) -> Told:
         return 0 if given & {"-f", "--force"} else 9
     gid = values.get("-g", values.get("--gid"))
     is_system = bool(given & {"-r", "--system"})
-    accounts.groupadd(Group(names[0], gid=int(gid) if gid else None, system=is_system))
+    provider().groupadd(Group(names[0], gid=int(gid) if gid else None, system=is_system))
     return 0
 
 

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from modules import _accounts, _paths, file
-from modules._accounts import planned as accounts
+from modules._accounts.provider import provider
 from modules._accounts.values import Account, Group
 from modules._texts.shell import Unread
 
@@ -100,10 +100,10 @@ def make_accounts(names: Sequence[str]) -> None:
         uid, _, group = number.partition(":")
         if kind == "g" and name not in _accounts.groups():
             gid = int(uid) if uid.isdigit() else None
-            accounts.groupadd(Group(name, gid=gid, system=True))
+            provider().groupadd(Group(name, gid=gid, system=True))
         elif kind in ("u", "u!") and name not in _accounts.users():
             primary = group or (name if name in _accounts.groups() else None)
-            accounts.useradd(
+            provider().useradd(
                 Account(
                     name,
                     uid=int(uid) if uid.isdigit() else None,
@@ -116,4 +116,4 @@ def make_accounts(names: Sequence[str]) -> None:
                 )
             )
         elif kind == "m" and name not in _accounts.group(number).gr_mem:
-            accounts.add_member(number, name)
+            provider().member(number, name, True)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users and groups that a dry run plans, on the accounts of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from harness import HarnessHere
+
+from modules import _accounts, file, group, shadow, user
+from runner.api import running
+from runner.api.planning import changes_planned
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may read /etc/shadow")
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """So often was each file read, in a dry run."""
+    counted: Counter[str] = Counter()
+
+    def counting(inner: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
+        def lines(path: str) -> list[str]:
+            counted[path] += 1
+            return inner(path)
+
+        return lines
+
+    monkeypatch.setattr(_accounts, "lines", counting(_accounts.lines))
+    with running(HarnessHere(dry=True)), changes_planned():
+        yield counted
+
+
+def test_each_file_of_accounts_is_read_once_however_many_are_planned(
+    reads: Counter[str],
+) -> None:
+    for number in range(20):
+        user.useradd(user.Account(f"zoe{number}", uid=47110 + number, own_group=True))
+    files = ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")
+    assert [reads[f"/etc/{name}"] for name in files] == [1] * 6
+    assert [user.info(f"zoe{number}")["uid"] for number in (0, 19)] == [47110, 47129]
+    user.userdel("zoe3")
+    user.usermod(user.Account("zoe4", new_name="eva", groups=["zoe5"]))
+    group.set_members("zoe6", ["eva", "root"])
+    shadow.set_days("eva", shadow.Aging(max=90))
+    assert (user.info("zoe3"), user.info("zoe4")) == ({}, {})
+    assert user.list_groups("eva") == ["zoe4", "zoe5", "zoe6"]
+    assert (shadow.info("eva")["max"], shadow.info("eva")["passwd"]) == (90, "!")
+    assert reads["/etc/passwd"] == reads["/etc/group"] == reads["/etc/shadow"] == 1
+
+
+def test_what_a_state_writes_itself_is_seen(reads: Counter[str]) -> None:
+    user.useradd(user.Account("zoe", uid=47110, own_group=True))
+    passwd = file.read_bytes("/etc/passwd").replace(b"zoe:x:47110:", b"zoe:x:47111:")
+    file.write("/etc/passwd", passwd + b"\n# a remark\nyan:x:47112:0::/:/bin/sh\nyan:x:9:0::/:/\n")
+    assert (user.info("zoe")["uid"], user.info("yan")["uid"]) == (47111, 47112)
+    user.usermod(user.Account("yan", shell="/bin/false"))
+    written = file.read_bytes("/etc/passwd").decode()
+    assert written.endswith("\n# a remark\nyan:x:47112:0::/:/bin/false\nyan:x:9:0::/:/\n")
+    assert reads["/etc/passwd"] == 2
+
+
+def test_names_that_are_not_utf8_have_subordinate_numbers(reads: Counter[str]) -> None:
+    odd = b"zo\xeb".decode("utf-8", "surrogateescape")
+    file.write("/etc/subuid", b"zo\xeb:100000:10\nzoe:200000:5\n")
+    assert user.subordinate("subuids", odd) == ["100000-100009"]
+    assert user.subordinate("subuids", "zoe") == ["200000-200004"]
