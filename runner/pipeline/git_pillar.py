@@ -51,11 +51,13 @@ def _folders(session: Session, items: Any) -> Sequence[tuple[PillarFolder, tuple
     key = f"git pillar {items!r}"
     if key not in session.asked_once:
         place_of = partial(setting_place, options.raw)
-        remotes, odd = pillar_remotes(options.raw, items, place_of)
-        folders, warnings = pillar_folders(
-            options.cachedir, remotes, options.pillarenv, options.saltenv
-        )
-        session.warn_of_repositories((*odd, *warnings))
+        folders = options.git_pillars.get(repr(items))
+        if folders is None:
+            remotes, odd = pillar_remotes(options.raw, items, place_of)
+            folders, warnings = pillar_folders(
+                options.cachedir, remotes, options.pillarenv, options.saltenv
+            )
+            session.warn_of_repositories((*odd, *warnings))
         shared = options.raw.get("git_pillar_includes", True) is not False
         session.asked_once[key] = [
             (folder, (folder.folder, *(_others(folder, folders) if shared else ())))

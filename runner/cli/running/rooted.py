@@ -6,16 +6,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from runner.cli.running import answers
 from runner.engine.rehearsal import image
 from runner.model.errors import UsageError
 from runner.model.nested import strings
 from runner.model.paths import leave_host, of_host, on_host
+from runner.sources import gitfs
 from runner.sources.config import load
+from runner.sources.config.file import setting_place
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
+    from runner.model.diagnostics import Diagnostic
     from runner.sources.config.options import Options
 
 # the settings that name files and folders of the host, beside the roots
@@ -35,7 +40,7 @@ def entered(common: Common, options: Options) -> Options:
             "`root` of the configuration names an image, and this command is about this machine",
             hint="--config FILE names a configuration without `root`",
         )
-    _refuse_repositories(options)
+    options = _with_repositories(common, options)
     of_user = load.usual_folders(os.environ)
     standing = os.getcwd()
     written = [os.path.dirname(os.path.join(standing, path)) for path in _written(common, options)]
@@ -54,12 +59,26 @@ def entered(common: Common, options: Options) -> Options:
     return options._replace(id=name, raw={**options.raw, "id": name})
 
 
-def _refuse_repositories(options: Options) -> None:
-    if not isinstance(options.file_roots, dict):
-        raise UsageError(
-            "--root: `gitfs_remotes` are not looked up for an image",
-            hint="check them out, and name them with --state-tree",
+def _with_repositories(common: Common, options: Options) -> Options:
+    """The settings with what git repositories have, fetched and exported before the image is
+    entered, which has neither this machine's git nor its keys. Raises RunnerError.
+    """
+    roots, place_of = options.file_roots, partial(setting_place, options.raw)
+    warnings: list[Diagnostic] = []
+    if isinstance(roots, gitfs.EnvironmentRoots):
+        warnings += roots.fetch()
+        roots.export(options.saltenv)
+    pillars = {}
+    sources = options.raw.get("ext_pillar") or ()
+    for items in (one["git"] for one in sources if isinstance(one, Mapping) and "git" in one):
+        remotes, odd = gitfs.pillar_remotes(options.raw, items, place_of)
+        pillars[repr(items)], more = gitfs.pillar_folders(
+            options.cachedir, remotes, options.pillarenv, options.saltenv
         )
+        warnings += (*odd, *more)
+    if not common.quiet:
+        answers.show_problems(warnings)
+    return options._replace(git_pillars=pillars)
 
 
 def _with_paths_of_host(write: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -76,6 +95,7 @@ def _visible(options: Options) -> Iterator[str]:
         yield from _paths(options.raw.get(key))
     if options.formula_folder:
         yield options.formula_folder
+    yield from (each.folder for folders in options.git_pillars.values() for each in folders)
 
 
 def _written(common: Common, options: Options) -> Iterator[str]:
@@ -103,8 +123,18 @@ def _moved(options: Options, folders: Mapping[str, str]) -> Options:
     raw = {**options.raw, **own}
     raw |= {key: _seen(raw[key]) for key in (*OF_HOST, *WRITTEN) if raw.get(key)}
     raw |= {key: _seen(raw[key]) for key in ("file_roots", "pillar_roots")}
+    roots = options.file_roots
+    if isinstance(roots, gitfs.EnvironmentRoots):
+        roots.move(on_host)
+    else:
+        roots = _seen(roots)
+    pillars = {
+        items: tuple(each._replace(folder=on_host(each.folder)) for each in folders)
+        for items, folders in options.git_pillars.items()
+    }
     return options._replace(
-        file_roots=_seen(options.file_roots),
+        file_roots=roots,
+        git_pillars=pillars,
         pillar_roots=_seen(options.pillar_roots),
         files=_seen(options.files),
         formula_folder=_seen(options.formula_folder),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Key,
     )
     from runner.sources.config.report import Destination
+    from runner.sources.gitfs import PillarFolder
     from runner.sources.trees import Tree
     from runner.sources.trees.source import TreeSource
 
@@ -132,6 +133,7 @@ class Options(Record):
             "pillar:\n  port: 8080",
         ),
     ] = {}
+    git_pillars: Mapping[str, tuple[PillarFolder, ...]] = {}  # `ext_pillar: git` of an image
     pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
     whole_pillar: Mapping[str, Any] | None = None  # in place of all that would be compiled
     nodegroups: Annotated[

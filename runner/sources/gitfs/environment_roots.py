@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from runner.sources.gitfs.checkouts import (
 )
 from runner.sources.gitfs.environments import environments, target_in
 from runner.sources.gitfs.settings import BASE, GIT, ROOTS, FileserverRemote, backends
+from runner.support.files.text import text_to_show
 
 Folders = tuple[str, ...]
 _TOPS = "top-files.json"
@@ -62,6 +63,33 @@ class EnvironmentRoots(Mapping[str, Folders]):
         self._all()
         warnings, self.warnings = self.warnings, ()
         return warnings
+
+    def export(self, saltenv: str | None) -> None:
+        """Export what a run needs, and know no other environment from now on: git may not be there
+        any more. Raises RunnerError where a repository cannot be had.
+
+        saltenv: the environment whose states are run; None for those that have a top file, and
+        those which one names.
+        """
+        every = self._all()
+        tops = [str(top) for top in self._tops]
+        with_top = [env for env in every if not all(self.lacks(env, top) for top in tops)]
+        wanted = dict.fromkeys([*self.local, BASE, *([saltenv] if saltenv else with_top)])
+        kept = {env: self[env] for env in wanted if env in every}
+        if not saltenv:
+            folders = [folder for env in with_top for folder in every[env]]
+            texts = [text_to_show(f"{folder}/{top}") for folder in folders for top in tops]
+            kept |= {env: self[env] for env in every if any(env in text for text in texts)}
+        self._folders = kept
+
+    def move(self, seen: Callable[[str], str]) -> None:
+        """Find the folders where a function says that they are."""
+        self._folders = {env: tuple(map(seen, each)) for env, each in self._all().items()}
+        self.local = {env: tuple(map(seen, each)) for env, each in self.local.items()}
+        self.checkouts = {
+            seen(folder): each._replace(folder=seen(folder), export=seen(each.export))
+            for folder, each in self.checkouts.items()
+        }
 
     # ------------------------------------------------------------ a mapping
 

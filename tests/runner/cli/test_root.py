@@ -17,6 +17,7 @@ from as_somebody import SOMEBODY
 from command import Machine
 from harness import may_mount
 from image_root import entries, image_root
+from repositories import Repository
 from starting import PATIENCE, at_a_terminal, running, wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -348,6 +349,47 @@ def test_an_image_gets_its_own_schedule(image: Image) -> None:
     assert "installed: /etc/cron.d/runner" in status and "pending" in status
     image("schedule", "remove")
     assert not (image.root / "etc/cron.d/runner").exists()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Repository:
+    """States and pillar of two branches, and a branch that no top file names."""
+    repository = Repository(tmp_path / "tree")
+    sls = "/etc/{0}:\n  file.managed: [contents: '{{{{ pillar.who }}}} {0}']\n"
+    states = {"a.sls": sls.format("main"), "b.sls": sls.format("base")}
+    tops = {"top.sls": "base: {'*': [a]}\ndev: {'*': [c]}\n", "pillar/top.sls": "base: {'*': [p]}"}
+    repository.commit({**states, **tops, "pillar/p.sls": "who: somebody"})
+    for branch in ("dev", "other"):
+        repository.git("checkout", "-q", "--orphan", branch)
+        repository.git("rm", "-qrf", ".")
+        repository.commit({"c.sls": sls.format(branch)})
+    return repository
+
+
+def test_git_repositories_are_fetched_outside(image: Image, tree: Repository) -> None:
+    image.config |= {
+        "fileserver_backend": ["gitfs"],
+        "gitfs_remotes": [tree.url],
+        "gitfs_base": "main",
+        "git_pillar_base": "main",
+        "ext_pillar": [{"git": [{f"main {tree.url}": [{"root": "pillar"}]}]}],
+    }
+    cache = image.folder / "cache"
+    image.config |= {"cachedir": str(cache), "state_dir": "/var/lib/runner"}
+    assert "2 would change" in image("highstate", "--test").stdout
+    assert "2 changed" in image("highstate").stdout
+    assert image.text("etc/main") == "somebody main\n"
+    assert image.text("etc/dev") == "somebody dev\n"
+    commit = tree.git("rev-parse", "main")
+    assert commit in image("history", "show", "--out", "json").stdout
+    assert "1 changed" in image("sls", "c", "--saltenv", "other").stdout
+    assert image.text("etc/other") == "somebody other\n"
+    assert not [*image.root.rglob("*gitfs*")]
+    shutil.rmtree(tree.folder)
+    shutil.rmtree(cache)
+    refused = image("highstate", code=1).stderr
+    assert "there is no earlier copy of it" in refused and "runner.yaml" in refused
+    empty_afterwards(image)
 
 
 def times(folder: Path) -> dict[str, int]:
