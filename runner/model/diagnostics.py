@@ -28,6 +28,7 @@ class Diagnostic(Record):
     # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
     rendering: str = ""
     declared_in: str = ""  # the SLS that declares what is missing
+    more: int = 0  # how many like it are left out; the message says so at its end
 
     def __str__(self) -> str:
         text = self.message
@@ -59,9 +60,8 @@ def deduplicated(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
             continue
         place = (source.file, source.line, source.column)
         key = (problem.code, problem.severity, *place, _repeated(problem))
-        if key in first:
-            more[key] = more.get(key, 0) + (problem != first[key])
-        first.setdefault(key, problem)
+        if problem != first.setdefault(key, problem):
+            more[key] = more.get(key, 0) + 1 + problem.more
     return [_counted(problem, more.get(key, 0)) for key, problem in first.items()]
 
 
@@ -73,11 +73,13 @@ def _repeated(problem: Diagnostic) -> object:
 
 
 def _counted(problem: Diagnostic, more: int) -> Diagnostic:
-    return (
-        problem._replace(message=f"{problem.message} (and {more} more from this line)")
-        if more
-        else problem
-    )
+    message = problem.message.removesuffix(_of_more(problem.more))
+    more += problem.more
+    return problem._replace(message=f"{message}{_of_more(more)}", more=more)
+
+
+def _of_more(more: int) -> str:
+    return f" (and {more} more from this line)" if more else ""
 
 
 # ---------------------------------------------------------------- did you mean

@@ -5,6 +5,12 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "an unknown state with an argument that all states have",
+        "a:\n  «qvm.vm:\n    - tags: {add: [x]}\n",
+        "State 'qvm.vm' was not found",
+        "",
+    ),
+    Mistake(
         "undefined in if",
         {"web.sls": "{% if «my_role == 'db' %}\na:\n  test.nop: []\n{% endif %}\n"},
         "Jinja variable 'my_role' is undefined",

@@ -25,7 +25,9 @@ TYPED = {
 def problems(
     chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]]
 ) -> Iterator[Diagnostic]:
-    """All values that cannot be. known: the arguments that a function has itself."""
+    """All values that cannot be. known: the arguments that a function has itself; none where
+    there is no such function, which is a mistake of its own.
+    """
     checked = frozenset((*TYPED, "retry"))
     for chunk in chunks:
         if checked.isdisjoint(chunk.args):
@@ -36,7 +38,8 @@ def problems(
                 if value is not None:
                     TYPED[key].shape.convert(value)
             except Mismatch as wrong:
-                if key not in known(chunk.state, chunk.fun):
+                own = known(chunk.state, chunk.fun)
+                if own and key not in own:
                     hint = GLOBAL_ARGUMENTS[key].hint or hints.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"

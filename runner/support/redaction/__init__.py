@@ -31,7 +31,7 @@ from runner.model.former_state import FormerState
 from runner.model.made import Thing
 from runner.model.nested import mapped, strings
 from runner.model.patterns import pattern
-from runner.model.places import Value
+from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
 from runner.support.redaction import names as secret_names
@@ -145,30 +145,35 @@ class Secrets:
         if not self._values:
             return []
         met = {value for *_, value in self._secret_spans(self.names.state_names(), plain=True)}
+        origins = sorted(
+            (self._origin(value) for value in met if self.names.has(value)),
+            key=lambda pair: pair[0],
+        )
         return [
-            self._unhidable(value)
-            for value in sorted(met, key=self._origin)
-            if self.names.has(value)
+            Diagnostic(
+                f"the secret {origin} appears in names of this tree: it is short, a plain word, or"
+                " typed there, and cannot be hidden in them, nor where nothing says that it is a"
+                " secret",
+                place,
+                "choose a longer, random value",
+                "secret-in-names",
+                "warning",
+            )
+            for origin, place in origins
         ]
 
-    def _unhidable(self, value: str) -> Diagnostic:
-        message = (
-            f"the secret {self._origin(value)} appears in names of this tree: it is short, a plain"
-            " word, or typed"
-        )
-        message += (
-            " there, and cannot be hidden in them, nor where nothing says that it is a secret"
-        )
-        return Diagnostic(
-            message, None, "choose a longer, random value", "secret-in-names", "warning"
-        )
-
-    def _origin(self, value: str) -> str:
+    def _origin(self, value: str) -> tuple[str, Source | None]:
+        """What a secret is called, and where it was typed if a state is given it."""
         for source, data in self._sources:
             for path, item in _paths(data):
                 if item == value:
-                    return f"{path} of {source}"
-        return "that a state is given"
+                    return f"{path} of {source}", None
+        for chunk in self.names.chunks:
+            for path, item in _paths(chunk.args):
+                keys = path.split(":")
+                if item == value and any(map(self._matches, keys)):
+                    return f"{path} of a state", chunk.arg_places.get(keys[0], chunk.place).source
+        return "that a state is given", None
 
     def recall(self, state_dir: str, remember: bool = False) -> None:
         """Hide the secrets of former runs, too. remember: keep those of this one for later."""

@@ -35,7 +35,7 @@ class Names:
 
     def __init__(self, matches: Callable[[object], bool]) -> None:
         self._matches = matches  # whether a key means a secret
-        self._chunks: tuple[Chunk, ...] = ()
+        self.chunks: tuple[Chunk, ...] = ()
         self._pillar: Any = None
         self._ids: tuple[Declaration, ...] = ()
         self._files: Callable[[], Iterable[str]] = tuple
@@ -58,7 +58,7 @@ class Names:
         of the machine are called.
         """
         self._things = tuple(thing for thing in things if NAME.fullmatch(thing)) or self._things
-        self._chunks, self._ids = tuple(chunks) or self._chunks, tuple(ids) or self._ids
+        self.chunks, self._ids = tuple(chunks) or self.chunks, tuple(ids) or self._ids
         self._pillar, self._files = pillar or self._pillar, files or self._files
         self._answers.clear()
         self._all = None
@@ -78,9 +78,7 @@ class Names:
     def state_names(self) -> str:
         """The names of states, with their functions and SLS files, a line each."""
         names = [
-            name
-            for chunk in self._chunks
-            for name in (*_names_of(chunk), chunk.sls, chunk.function)
+            name for chunk in self.chunks for name in (*_names_of(chunk), chunk.sls, chunk.function)
         ]
         return "\n".join(
             _unique([*names, *(state.id for state in self._ids if NAME.fullmatch(state.id))])
@@ -98,7 +96,7 @@ class Names:
                 return value in self.state_names()
             return value in self._all or self._is_word_of_pillar(value)
         holders = [
-            chunk.place for chunk in self._chunks if any(value in name for name in _names_of(chunk))
+            chunk.place for chunk in self.chunks if any(value in name for name in _names_of(chunk))
         ]
         holders += [state.place for state in self._ids if value in state.id]
         return bool(holders) and (
@@ -106,7 +104,7 @@ class Names:
         )
 
     def _of_data(self) -> Iterator[str]:
-        for key, item in self._plain([self._pillar, *(chunk.args for chunk in self._chunks)]):
+        for key, item in self._plain([self._pillar, *(chunk.args for chunk in self.chunks)]):
             yield str(key)
             if (
                 isinstance(item, str)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from runner.model.diagnostics import nearest
+from runner.model.diagnostics import Diagnostic, deduplicated, nearest
+from runner.model.places import Source
 
 
 @pytest.mark.parametrize(
@@ -18,3 +19,11 @@ from runner.model.diagnostics import nearest
 )
 def test_nearest(word: str, words: list[str], meant: str | None) -> None:
     assert nearest(word, words) == meant
+
+
+def test_repetitions_are_counted_once_over_all_rounds() -> None:
+    place = Source("a.sls", 1, 1)
+    problems = [Diagnostic(f"no {name}", place) for name in "abc"]
+    (counted,) = deduplicated([*deduplicated(problems[:2]), *deduplicated(problems[2:])])
+    assert counted.message == "no a (and 2 more from this line)"
+    assert deduplicated([counted, counted]) == [counted]

@@ -70,6 +70,13 @@ def test_what_states_are_called_stays_readable(machine: Machine) -> None:
     assert {each["code"] for each in diagnostics} >= {"secret-in-names"}
 
 
+def test_a_secret_that_only_a_state_is_given_has_its_place(machine: Machine) -> None:
+    machine.write(a="conf_x7Kp2q:\n  test.nop: []\nother:\n  test.nop:\n    - password: x7Kp2q\n")
+    said = machine("sls", "a", "-v", "--test").stderr
+    assert "the secret password of a state appears in names of this tree" in said
+    assert f"{machine.folder}/states/a.sls:5:7" in said
+
+
 def test_a_word_is_hidden_where_a_key_says_what_it_is(machine: Machine) -> None:
     secrets = {
         "zabbix": {"user": "zabbix", "password": "zabbix"},
