@@ -24,7 +24,6 @@ from runner.support.files.database import storable, storable_row
 if TYPE_CHECKING:
     import sqlite3
 
-HIGHSTATE = "highstate"
 Write = Callable[[str, tuple[Any, ...]], None]  # a statement and its values
 _COLUMNS = (
     "thing, run, made_at, position, states, state, id, sls, place, removal, arguments, looks,"

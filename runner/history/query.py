@@ -31,7 +31,7 @@ _RESULT = (
 
 
 class RunForPage(Record):
-    """A run with what its page shows. graph: its requisites (pipeline/requisite_graph.py), empty
+    """A run with what its page shows. graph: its requisites (pipeline/kept_relations.py), empty
     where they are not kept. left_by: the last real run before it that had a state, by its tag.
     took: its seconds; None where it has not ended.
     """

@@ -16,17 +16,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
+from runner.history import contents, journal, made, snapshots, store, unchanged
 from runner.history import contested as history_contested
-from runner.history import made, snapshots
-from runner.history.contents import ContentStore
-from runner.history.journal import Journal
 from runner.history.shortened import shortened, shortened_text
-from runner.history.store import CONTENTS, NAME, HistoryProblem, open_history, set_aside
 from runner.model.chunk import Chunk
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
 from runner.model.former_state import FormerState
+from runner.model.made import HIGHSTATE
 from runner.model.plain_values import plain, text_of
 from runner.model.records import Record
 from runner.model.result import Report, Result
@@ -38,18 +36,11 @@ if TYPE_CHECKING:
 
 Subject = str | tuple[str, str]  # a path, or the kind and the name of another part of the machine
 TOGETHER = 500  # results of unchanged states that are written at once
-# runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
-LEAST = 20
-# dry runs, and runs that ran no state, are counted by themselves, so that they push out no others
-CLASS = (
-    "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE"
-    " 'run' END"
-)
+MANY = 5000  # the same, as long as the run is not in the database
 CHANGER = (
     "INSERT INTO changers (run, tag, function, target, before, restorable)"
     " VALUES (?, ?, ?, ?, ?, ?)"
 )
-RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
@@ -115,12 +106,16 @@ class History:
         self._chunks = tuple(chunks)
         self._keep = (keep_runs, keep_days)
         self._connection: sqlite3.Connection | None = None
-        self._number: int | None = None  # of the run, in the database
-        self._position = 0
-        self._journal: Journal | None = None
+        self._begin: tuple[Any, ...] = ()  # what is known of the run, once it has started
+        self._number: int | None = None  # of the run, once it is in the database
+        self._position = 0  # of the last result there
+        self._journal: journal.Journal | None = None
+        # results that wait, in columns: see `UnchangedRun`
         self._waiting: list[tuple[Any, ...]] = []
+        self._durations: list[float] = []
+        self._starts: list[float | None] = []
         self._pillar: bytes | None = None
-        self._store = ContentStore(state_dir, self._open)
+        self._store: contents.ContentStore  # once the run is in the database
         self._look, self._along = look, along
         self._watchers, self._graph = watchers, graph
         self._started = 0.0
@@ -155,18 +150,19 @@ class History:
             return "reaction", ""
         if self.problem or not self._about.judged:
             return "", ""
-        if self._connection is None and not os.path.exists(os.path.join(self._state_dir, NAME)):
+        if self._connection is None and not unchanged.has_begun(self._state_dir):
             return "", ""
         import sqlite3
 
         try:
             with undisturbed():
                 return self._origin(result, converges)
-        except (HistoryProblem, sqlite3.Error) as problem:
+        except (store.HistoryProblem, sqlite3.Error) as problem:
             self._give_up(problem)
             return "", ""
 
     def _origin(self, result: Result, converges: bool) -> tuple[str, str]:
+        self._enter()
         if self._has_past is None:
             row = self._open().execute("SELECT 1 FROM results LIMIT 1").fetchone()
             self._has_past = row is not None
@@ -282,7 +278,7 @@ class History:
     def _take(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._start(event)
-        elif self._number is None:
+        elif not self._begin:
             return
         elif isinstance(event, ChangerCalled):
             self._changer(event)
@@ -303,7 +299,7 @@ class History:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
         import sqlite3
 
-        expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
+        expected = isinstance(error, sqlite3.Error | store.HistoryProblem | OSError)
         self.problem = str(error) if expected else f"{type(error).__name__}: {text_of(error)}"
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite3.DatabaseError:
@@ -313,14 +309,14 @@ class History:
                 )
         if type(error) is sqlite3.DatabaseError:
             with suppress(OSError):
-                set_aside(self._state_dir, error, self.notes)
+                store.set_aside(self._state_dir, error, self.notes)
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = open_history(self._state_dir, self.notes)
+            self._connection = store.open_history(self._state_dir, self.notes)
         return self._connection
 
     def _start(self, event: RunStarted) -> None:
@@ -329,7 +325,6 @@ class History:
         )
         compiled = blake2b(texts, digest_size=16)
         about, self._started = self._about, time.time()
-        graph = self._graph_text()
         row = (
             event.run,
             about.command,
@@ -341,28 +336,32 @@ class History:
             event.total,
             about.kind,
             about.scope,
-            snapshots.hash_of(graph) if graph else "",
         )
-        columns = (
-            "run, command, user, started, revision, dirty, compiled, total, kind, scope, graph"
-        )
-        marks = ", ".join("?" * len(row))
+        self._begin = storable_row(row)
+        if not event.total or about.kind not in ("run", "test"):
+            self._enter()
+
+    def _enter(self) -> None:
+        """Write the run into the database, if it is not there."""
+        if self._number is not None or not self._begin:
+            return
+        about, graph = self._about, self._graph_text()
         cursor = self._open().execute(
-            f"INSERT INTO runs ({columns}) VALUES ({marks})", storable_row(row)
+            unchanged.BEGIN, (*self._begin, snapshots.hash_of(graph) if graph else "")
         )
         self._number = cursor.lastrowid
-        self._journal = Journal(self._state_dir, self._number or 0, event.run)
+        self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
+        self._store = contents.ContentStore(self._state_dir, self._open)
         self._store.begin(self._number or 0, self._add)
         with suppress(OSError, RunnerError):
             if graph:
                 self._store.put_data(graph)
                 self._write_journal()
         if about.kind != "test":
-            highstate = about.scope == made.HIGHSTATE
+            highstate = about.scope == HIGHSTATE
             self._made = made.MadeThings(self._number or 0, highstate, about.tree)
-        if event.total:  # this run holds the lock: none of those that have not ended goes on
-            killed = "UPDATE runs SET outcome = 'killed' WHERE outcome IS NULL AND id < ?"
-            self._open().execute(killed, (self._number,))
+        if self._begin[7]:
+            self._open().execute(unchanged.KILLED, (self._number,))
 
     def _graph_text(self) -> bytes:
         """The requisites of the run; empty where there are none."""
@@ -373,6 +372,7 @@ class History:
     def _changer(self, event: ChangerCalled) -> None:
         if self._about.kind == "test":
             return
+        self._enter()
         tag = storable(event.chunk.tag) if event.chunk else ""
         before = json.dumps(plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
@@ -412,8 +412,6 @@ class History:
         outcome = None if result.result is None else int(result.result)
         chunk = result.chunk
         row = (
-            self._number,
-            self._position,
             result.tag,
             chunk.id,
             result.name,
@@ -423,26 +421,26 @@ class History:
             int(result.ran),
             changes,
             shortened_text(result.comment),
-            result.duration,
             str(chunk.place),
             result.cause,
             result.origin,
             self._digest(result),
             result.outcome(self._about.kind == "test"),
             replaced,
-            max(0.0, result.started - self._started) if result.started else None,
         )
         self._waiting.append(storable_row(row))
-        self._position += 1
-        altered = self._altered_by(storable(row[2])) if self._altered else []
-        unchanged = not result.changes and result.result is not False and not altered
-        if not unchanged or len(self._waiting) >= TOGETHER:
+        self._durations.append(result.duration)
+        self._starts.append(max(0.0, result.started - self._started) if result.started else None)
+        altered = self._altered_by(storable(row[0])) if self._altered else []
+        as_before = not result.changes and result.result is not False and not altered
+        if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
+            self._enter()
             self._flush()
             made = result if result.changes and not result.noop else None
             self._look_back([*altered, *self._along_with(altered)], made)
             if result.changes and self._about.kind == "run":
                 self._note_watchers(result.tag)
-            if unchanged:  # these are many: into the database at once
+            if as_before:  # these are many: into the database at once
                 self._write_journal()
             else:
                 self._save()
@@ -454,8 +452,15 @@ class History:
     def _flush(self) -> None:
         """Write the results that wait."""
         if self._waiting:
-            self._add(RESULT, *self._waiting)
-            self._waiting.clear()
+            columns = zip(self._waiting, self._durations, self._starts, strict=True)
+            rows = [
+                unchanged.result(self._number, position, *row)
+                for position, row in enumerate(columns, self._position)
+            ]
+            self._add(unchanged.RESULT, *rows)
+            self._position += len(rows)
+            for column in (self._waiting, self._durations, self._starts):
+                column.clear()
 
     def _add(self, statement: str, *rows: tuple[Any, ...]) -> None:
         """Have a statement written, once for each row of values."""
@@ -559,19 +564,35 @@ class History:
     def _end(self, report: Report) -> None:
         counts = report.counts()
         changed = counts["changed"] + counts["would change"]
+        outcomes = json.dumps({outcome: n for outcome, n in counts.items() if n})
+        totals = (len(report.results), outcomes)
+        errors = list(map(str, report.errors))
+        end = (report.outcome, changed, counts["failed"], counts["skipped"], errors)
+        if self._can_wait(report) and self._wait(totals, end):
+            return
+        self._enter()
         if report.results:  # reactions at the end are results too; the report counts them
-            outcomes = json.dumps({outcome: n for outcome, n in counts.items() if n})
-            self._open().execute(
-                "UPDATE runs SET total = ?, counts = ? WHERE id = ?",
-                (len(report.results), outcomes, self._number),
-            )
-        self._finish(
-            report.outcome,
-            changed,
-            counts["failed"],
-            counts["skipped"],
-            list(map(str, report.errors)),
+            self._open().execute(unchanged.COUNTS, (*totals, self._number))
+        self._finish(*end)
+
+    def _can_wait(self, report: Report) -> bool:
+        """Return whether nothing of the run has to be in the database now."""
+        is_new = self._number is None and report.outcome == "done"
+        return is_new and self.declared is None and unchanged.has_begun(self._state_dir)
+
+    def _wait(self, counts: tuple[Any, ...], end: tuple[Any, ...]) -> bool:
+        *ended, errors = end
+        run = unchanged.UnchangedRun(
+            self._begin,
+            counts,
+            (time.time(), *ended, json.dumps(errors)),
+            self._graph_text(),
+            self._keep,
+            self._waiting,
+            self._durations,
+            self._starts,
         )
+        return unchanged.append(self._state_dir, run)
 
     @contextmanager
     def around(self, run: str, total: int) -> Iterator[list[str]]:
@@ -600,42 +621,17 @@ class History:
         self._look_back([*self._touched, *self._touched_states])
         self._write_journal()
         connection = self._open()
-        columns = "finished = ?, outcome = ?, changed = ?, failed = ?, skipped = ?, errors = ?"
-        row = (
-            time.time(),
-            outcome,
-            changed,
-            failed,
-            skipped,
-            json.dumps(list(errors)),
-            self._number,
-        )
-        connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", row)
+        ended = (time.time(), outcome, changed, failed, skipped, json.dumps(list(errors)))
+        connection.execute(unchanged.END, (*ended, self._number))
         if self.declared is not None:
             self.orphans = made.counted(connection, self.declared, self._about.tree)
-        if self._drop_old(connection) > 0:
-            self._store.drop(CONTENTS)
+        if unchanged.drop_old(connection, self._keep):
+            self._store.drop(store.CONTENTS)
         self._store.close()
         if self._journal is not None:
             self._journal.close()
         connection.close()
         self._connection = None
-
-    def _drop_old(self, connection: sqlite3.Connection) -> int:
-        """Drop what is too much or too old, each kind of run by itself."""
-        runs, days = self._keep
-        gone = 0
-        for kind in ("run", "test", "aborted"):
-            newest = f"SELECT id FROM runs WHERE {CLASS} = ? ORDER BY id DESC LIMIT ?"
-            query = f"DELETE FROM runs WHERE {CLASS} = ? AND id NOT IN ({newest})"
-            if runs:
-                gone += connection.execute(query, (kind, kind, runs)).rowcount
-            if days:
-                oldest = time.time() - days * 86400
-                gone += connection.execute(
-                    f"{query} AND started < ?", (kind, kind, LEAST, oldest)
-                ).rowcount
-        return gone
 
 
 def _json(values: Mapping[str, Any]) -> str:

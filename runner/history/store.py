@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from runner.api import is_interrupted
-from runner.history import journal
+from runner.history import journal, unchanged
 from runner.model.errors import RunnerError
 from runner.support.files.database import Patience, connect, newer_format
 from runner.support.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
@@ -19,7 +19,7 @@ from runner.support.files.trusted_folder import Untrusted, UntrustedFile, truste
 if TYPE_CHECKING:
     import sqlite3
 
-NAME = "history.sqlite"
+NAME = unchanged.DATABASE
 # each entry brings the database from its position to the next version; entries are never changed,
 # only added
 MIGRATIONS = (
@@ -219,12 +219,13 @@ def _connect(state_dir: str) -> sqlite3.Connection:
 
 
 def _recover(state_dir: str, connection: sqlite3.Connection) -> None:
-    """Write what a killed run has left; where that cannot be done now (a full disk, no permission),
-    somebody else does it later.
+    """Write what waits: runs that changed nothing, and what a killed one has left. Where that
+    cannot be done now (a full disk, no permission), somebody else does it later.
     """
     import sqlite3
 
     try:
+        unchanged.take_in(state_dir, connection, CONTENTS)
         journal.recover(state_dir, connection)
     except sqlite3.OperationalError:
         if connection.in_transaction:

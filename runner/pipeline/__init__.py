@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
-from runner.history.made import HIGHSTATE
 from runner.history.recorder import About
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.highdata import Made, of_one, of_states
+from runner.model.made import HIGHSTATE
 from runner.model.places import Value
 from runner.model.result import Report
 from runner.pipeline import orphans as finding
 from runner.pipeline.aborted import note_not_started
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
 from runner.pipeline.gathering import Gathered, gather, requests
-from runner.pipeline.orphans import forget_gone
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
 from runner.sources.config.options import Options
@@ -104,5 +103,5 @@ def prune(options: Options, listeners: Listeners = ()) -> Report:
 
     report = run_pipeline(session, of_gathered(session, gathered), of_tree=False)
     if not options.test:
-        forget_gone(options, gone)
+        finding.forget_gone(options, gone)
     return report

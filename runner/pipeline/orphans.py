@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,8 +25,7 @@ from runner.model.records import Record
 from runner.pipeline.compile import Compiled, compile_chunks, make_binder
 from runner.pipeline.gathering import gather, read_pillar, top_requests
 from runner.pipeline.selection import EVERYTHING
-from runner.pipeline.session import Listeners, Session
-from runner.sources import trees
+from runner.pipeline.session import Listeners, Session, tree_of
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN
 
@@ -74,22 +72,6 @@ class Orphans(Record):
             f"prune {orphan.thing}": (orphan.function, orphan.arguments)
             for orphan in self.removable
         }
-
-
-def tree_of(options: Options) -> str:
-    """The folders and the environment that a highstate is compiled from, as one text: without those
-    of formulas, which change with each update, and a branch without its commit.
-    """
-    checkouts = getattr(options.file_roots, "checkouts", {})  # see gitfs.EnvironmentRoots
-    roots = [
-        checkouts[root].identity if root in checkouts else root
-        for folders in options.file_roots.values()
-        for root in folders
-        if root not in options.formula_roots
-    ]
-    if options.tree:  # whichever of the trees is used
-        roots = list(map(trees.without_name, roots))
-    return json.dumps([roots, options.saltenv or ""])
 
 
 def declared(compiled: Compiled, session: Session) -> set[str]:

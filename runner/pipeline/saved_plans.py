@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from runner import __version__
 from runner.api import running
 from runner.engine.interrupts import ending
-from runner.history.made import HIGHSTATE
 from runner.history.recorder import About
 from runner.history.saved_plan import plan_file
 from runner.history.saved_plan.comparison import RealState, done_otherwise, no_longer_true
@@ -35,6 +34,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.events import Warned
 from runner.model.highdata import of_one
+from runner.model.made import HIGHSTATE
 from runner.model.paths import of_host
 from runner.model.records import Record
 from runner.model.result import Report, Result

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +30,7 @@ from runner.model.events import Event, Warned
 from runner.model.said_in import key_file
 from runner.pipeline import node_scope, undecrypted
 from runner.pipeline.node import GIVEN, Node
+from runner.sources import trees
 from runner.sources.config.file import setting_place
 from runner.sources.config.load import roots_at_hand, with_fresh_grains
 from runner.sources.config.options import Options
@@ -68,6 +70,22 @@ class Top(dict[str, Any]):
         if key not in self._more:
             raise KeyError(key)
         return self._more[key]()
+
+
+def tree_of(options: Options) -> str:
+    """The folders and the environment that a highstate is compiled from, as one text: without those
+    of formulas, which change with each update, and a branch without its commit.
+    """
+    checkouts = getattr(options.file_roots, "checkouts", {})  # see gitfs.EnvironmentRoots
+    roots = [
+        checkouts[root].identity if root in checkouts else root
+        for folders in options.file_roots.values()
+        for root in folders
+        if root not in options.formula_roots
+    ]
+    if options.tree:  # whichever of the trees is used
+        roots = list(map(trees.without_name, roots))
+    return json.dumps([roots, options.saltenv or ""])
 
 
 def of_named(options: Options, named: object = True) -> Options:

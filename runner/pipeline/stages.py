@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from runner.api import StateFailed, forget_looks, running
@@ -25,22 +24,20 @@ from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
 from runner.engine.step_hooks import refusals
 from runner.history import revision
-from runner.history.made import HIGHSTATE
 from runner.history.recorder import About, History
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
+from runner.model.made import HIGHSTATE
 from runner.model.result import Report, Result
-from runner.pipeline import awake
+from runner.pipeline import awake, orphans
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling
 from runner.pipeline.gathering import missing_sls, read_pillar
+from runner.pipeline.kept_relations import KeptRelations
 from runner.pipeline.lock import held
-from runner.pipeline.orphans import declared, tree_of
-from runner.pipeline.requisite_graph import requisite_graph
-from runner.pipeline.session import Session
+from runner.pipeline.session import Session, tree_of
 from runner.pipeline.temp_files import Temporaries
-from runner.pipeline.watchers import WatchersByTag, no_watchers
 from runner.sources.config.options import Options
 from runner.support.log import LOG
 from runner.support.redaction import Secrets, command_line
@@ -110,7 +107,7 @@ def compile_and_run(
     tracker = ReactionTracker(journal, plan, required=options.durable == "required")
     past = history(session, facts, plan)
     if facts.scope == HIGHSTATE and not options.test:
-        past.declared = lambda: declared(compiled, session)
+        past.declared = lambda: orphans.declared(compiled, session)
     if in_history:
         run.listeners.add(past)
     with (
@@ -174,7 +171,10 @@ def history(session: Session, about: About, plan: RunPlan | None = None) -> Hist
             return {"unknown": str(problem)}
 
     chunks = () if plan is None else tuple(step.chunk for step in plan.steps)
-    watchers = WatchersByTag(plan, session.run.secrets) if plan else no_watchers
+    relations: dict[str, Any] = {}
+    if plan is not None:
+        kept = KeptRelations(plan, session.run.secrets)
+        relations = {"watchers": kept.watchers, "graph": kept.graph}
     keep = (options.history_runs, options.history_days)
     return History(
         options.state_dir,
@@ -183,8 +183,7 @@ def history(session: Session, about: About, plan: RunPlan | None = None) -> Hist
         *keep,
         look=look,
         along=lambda kind: session.registry.function("undo.along")(kind),
-        watchers=watchers,
-        graph=partial(requisite_graph, plan, session.run.secrets) if plan else lambda: "",
+        **relations,
     )
 
 

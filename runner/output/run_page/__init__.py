@@ -31,7 +31,7 @@ LONGEST_ERROR = 16_000  # characters of it that the page has
 class Page(Record):
     """What the page shows. machine: its ID. run: the run as the history has it. took: its seconds.
 
-    results: of its states. requisites: see pipeline/requisite_graph.py; empty where they are not
+    results: of its states. requisites: see pipeline/kept_relations.py; empty where they are not
     known. left_by: the last real run before this one that had a state, by its tag. pending: the
     pending reactions of the machine. written: when the page was written, and by what. above:
     what the link to the index beside it says; empty where there is none.

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that changed nothing, before they are in the database: each is a record at the end of one
+file, and costs no SQLite. Whoever opens the history next writes them into it.
+
+What such a run says of its states is mostly what the one before said: it stands in the file once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import marshal
+import os
+import time
+from binascii import crc32
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from runner.history import contents, snapshots
+from runner.model.digest import blake2b
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+from runner.support.files.trusted_folder import trusted_folder
+
+if TYPE_CHECKING:
+    import sqlite3
+
+DATABASE = "history.sqlite"
+NAME = "history.unchanged"
+LARGEST = 4 * 1024 * 1024  # bytes; a run that finds more writes all of it into the database
+_MARK = b"\nrun "  # what a record begins with; its checksum and its length follow
+_HEAD = len(_MARK) + 8
+_DIGEST = 16  # bytes at the end of a record: which states it has
+_FORMAT = 2  # of marshal: every version of Python reads it
+RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
+BEGIN = (
+    "INSERT INTO runs (run, command, user, started, revision, dirty, compiled, total, kind, scope,"
+    " graph) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# a run that runs states holds the lock: none of those that have not ended goes on
+KILLED = "UPDATE runs SET outcome = 'killed' WHERE outcome IS NULL AND id < ?"
+END = (
+    "UPDATE runs SET finished = ?, outcome = ?, changed = ?, failed = ?, skipped = ?, errors = ?"
+    " WHERE id = ?"
+)
+COUNTS = "UPDATE runs SET total = ?, counts = ? WHERE id = ?"
+# dry runs, and runs that ran no state, are counted by themselves, so that they push out no others
+_CLASS = (
+    "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE"
+    " 'run' END"
+)
+# runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
+_LEAST = 20
+
+
+class UnchangedRun(Record):
+    """A run that changed nothing. begin, end, counts: the values of the statements, without the
+    number of the run. graph: the requisites of its states. keep: how many runs are kept, and days.
+    results: what is the same as long as nothing changes, a row a state; durations, starts: of each.
+    """
+
+    begin: tuple[Any, ...]
+    counts: tuple[Any, ...]
+    end: tuple[Any, ...]
+    graph: bytes
+    keep: tuple[int, int]
+    results: list[tuple[Any, ...]]
+    durations: list[float]
+    starts: list[float | None]
+
+
+def has_begun(state_dir: str) -> bool:
+    """Return whether there is a history."""
+    return os.path.exists(os.path.join(state_dir, DATABASE))
+
+
+def append(state_dir: str, run: UnchangedRun) -> bool:
+    """Have a run wait for the next one that opens the database; whether it can. Raises RunnerError
+    where others can write the folder.
+    """
+    with suppress(OSError, ValueError):  # no values that are kept so: texts with a class of its own
+        states = marshal.dumps((run.graph, run.results), _FORMAT)
+        digest = blake2b(states, digest_size=_DIGEST).digest()
+        folder = trusted_folder(state_dir, make=False)
+        handle = folder.open(NAME, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            size = os.fstat(handle).st_size
+            if size > LARGEST:
+                return False
+            if size and os.pread(handle, _DIGEST, size - _DIGEST) == digest:
+                states = b""
+            facts = (*run[:3], run.keep, run.durations, run.starts, states)
+            body = marshal.dumps(facts, _FORMAT) + digest
+            data = _MARK + crc32(body).to_bytes(4) + len(body).to_bytes(4) + body
+            if os.write(handle, data) == len(data):
+                return True
+            os.ftruncate(handle, size)
+        finally:
+            os.close(handle)
+    return False
+
+
+def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
+    """Write the runs that wait into the database. kept: the query for contents that are needed.
+    Raises sqlite3.Error.
+    """
+    with suppress(OSError, RunnerError):
+        folder = trusted_folder(state_dir, make=False)
+        if not folder.exists(NAME):
+            return
+        with open(folder.open(NAME, os.O_RDWR), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else somebody else does it
+            data = file.read()
+            if data:
+                _write(state_dir, connection, data, kept)
+                os.ftruncate(file.fileno(), 0)
+
+
+def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: str) -> None:
+    def write(statement: str, *rows: tuple[object, ...]) -> None:
+        for row in rows:
+            connection.execute(statement, row)
+
+    store = contents.ContentStore(state_dir, lambda: connection)
+    connection.execute("BEGIN IMMEDIATE")
+    keep = (0, 0)
+    for run in _runs(data):
+        if connection.execute("SELECT 1 FROM runs WHERE run = ?", run.begin[:1]).fetchone():
+            continue  # it was killed before it emptied the file
+        graph = snapshots.hash_of(run.graph) if run.graph else ""
+        number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
+        write(KILLED, (number,))
+        write(COUNTS, (*run.counts, number))
+        write(END, (*run.end, number))
+        times = zip(run.results, run.durations, run.starts, strict=True)
+        for position, (row, duration, start) in enumerate(times):
+            write(RESULT, result(number, position, row, duration, start))
+        store.begin(number or 0, write)
+        if run.graph:
+            store.put_data(run.graph, graph)
+        store.close()
+        keep = run.keep
+    dropped = drop_old(connection, keep)
+    connection.execute("COMMIT")
+    if dropped:
+        store.drop(kept)
+
+
+def result(
+    number: int | None,
+    position: int,
+    row: tuple[Any, ...],
+    duration: float,
+    start: float | None,
+) -> tuple[Any, ...]:
+    """The values of RESULT. row: those of a result that are the same in each run that changes
+    nothing.
+    """
+    return (number, position, *row[:9], duration, *row[9:], start)
+
+
+def _runs(data: bytes) -> Iterator[UnchangedRun]:
+    """Yield the runs of a file, as far as they are whole."""
+    states: dict[bytes, tuple[bytes, list[tuple[Any, ...]]]] = {}
+    at = data.find(_MARK)
+    while at >= 0:
+        checksum, length = (
+            int.from_bytes(data[at + place : at + place + 4])
+            for place in (len(_MARK), len(_MARK) + 4)
+        )
+        body = data[at + _HEAD : at + _HEAD + length]
+        if len(body) == length and crc32(body) == checksum:
+            *facts, durations, starts, text = marshal.loads(body[:-_DIGEST])
+            digest = body[-_DIGEST:]
+            if text:
+                states[digest] = marshal.loads(text)
+            if digest in states:
+                graph, results = states[digest]
+                begin, counts, end, keep = facts
+                yield UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
+            at += _HEAD + length - 1
+        at = data.find(_MARK, at + 1)
+
+
+def drop_old(connection: sqlite3.Connection, keep: tuple[int, int]) -> int:
+    """Drop what is too much or too old, each kind of run by itself; how many runs that were.
+
+    keep: older runs are dropped when either number, of runs or of days, is exceeded; 0 keeps all.
+    """
+    runs, days = keep
+    gone = 0
+    for kind in ("run", "test", "aborted"):
+        newest = f"SELECT id FROM runs WHERE {_CLASS} = ? ORDER BY id DESC LIMIT ?"
+        query = f"DELETE FROM runs WHERE {_CLASS} = ? AND id NOT IN ({newest})"
+        if runs:
+            gone += connection.execute(query, (kind, kind, runs)).rowcount
+        if days:
+            oldest = time.time() - days * 86400
+            gone += connection.execute(
+                f"{query} AND started < ?", (kind, kind, _LEAST, oldest)
+            ).rowcount
+    return gone

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that change nothing are in the history like others, and cost no database."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+from runner.history.unchanged import LARGEST, NAME
+
+TREE = (
+    "{tmp}/f:\n  file.managed: [contents: a]\n"
+    "{tmp}/g:\n  file.managed:\n    - contents: b\n    - require: [{file: '{tmp}/f'}]\n"
+)
+
+
+@pytest.fixture
+def converged(machine: Machine) -> Iterator[Machine]:
+    """A machine whose one run has made two files."""
+    machine.write(a=TREE)
+    machine("sls", "a")
+    yield machine
+
+
+def waiting(machine: Machine) -> Path:
+    return machine.folder / "cache/state" / NAME
+
+
+def size(machine: Machine) -> int:
+    return waiting(machine).stat().st_size if waiting(machine).exists() else 0
+
+
+def rows(machine: Machine, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(machine.folder / "cache/state/history.sqlite")) as database:
+        return database.execute(query).fetchall()
+
+
+def numbers(machine: Machine) -> list[int]:
+    return [run["id"] for run in json.loads(machine("history", "--out", "json").stdout)["local"]]
+
+
+def test_they_wait_until_somebody_opens_the_history(converged: Machine) -> None:
+    for _ in range(3):
+        converged("sls", "a")
+    assert rows(converged, "SELECT id FROM runs") == [(1,)]
+    assert size(converged) > 0
+    assert numbers(converged) == [4, 3, 2, 1]
+    assert size(converged) == 0
+
+
+def test_nothing_is_lacking_of_them(converged: Machine) -> None:
+    """The first one that finds all as it should be is written at once, as its file is locked."""
+    with waiting(converged).open("w") as file:
+        waiting(converged).chmod(0o600)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        converged("sls", "a")
+    assert rows(converged, "SELECT id FROM runs") == [(1,), (2,)]
+    converged("sls", "a")
+    assert numbers(converged) == [3, 2, 1]
+    of_time = {"id", "run", "started", "finished", "duration", "started_after", "written"}
+    for table, key in (("runs", "id"), ("results", "run")):
+        with closing(sqlite3.connect(waiting(converged).with_name("history.sqlite"))) as database:
+            database.row_factory = sqlite3.Row
+            found = [
+                [dict(row) for row in database.execute(f"SELECT * FROM {table} WHERE {key} = {n}")]
+                for n in (2, 3)
+            ]
+        at_once, later = (
+            [{name: value for name, value in row.items() if name not in of_time} for row in one]
+            for one in found
+        )
+        assert at_once == later and later
+        assert all(
+            (row[name] is None) == (other[name] is None)
+            for row, other in zip(*found, strict=True)
+            for name in row
+        )
+    assert rows(converged, "SELECT count(*) FROM contents JOIN runs ON graph = content") == [(3,)]
+
+
+def test_their_states_stand_in_the_file_once(converged: Machine) -> None:
+    sizes = []
+    for _ in range(3):
+        converged("sls", "a")
+        sizes.append(size(converged))
+    further = [later - former for former, later in itertools.pairwise(sizes)]
+    assert max(further) < sizes[0] / 2
+
+
+def test_dry_runs_are_kept_apart(converged: Machine) -> None:
+    converged("sls", "a", "--test")
+    assert size(converged)
+    assert numbers(converged) == [2, 1]
+    assert rows(converged, "SELECT kind FROM runs") == [("run",), ("test",)]
+    (converged.folder / "g").write_text("other")
+    converged("sls", "a", "--test")
+    assert (size(converged), rows(converged, "SELECT count(*) FROM runs")) == (0, [(3,)])
+
+
+def test_a_run_that_changes_something_comes_after_them(converged: Machine) -> None:
+    converged("sls", "a")
+    (converged.folder / "g").unlink()
+    converged("sls", "a")
+    assert rows(converged, "SELECT id, changed FROM runs") == [(1, 2), (2, 0), (3, 1)]
+    started = [when for (when,) in rows(converged, "SELECT started FROM runs ORDER BY id")]
+    assert started == sorted(started)
+
+
+def test_a_damaged_one_is_left_out_and_none_is_written_twice(converged: Machine) -> None:
+    for _ in range(3):
+        converged("sls", "a")
+    copy = waiting(converged).read_bytes()
+    first = copy.index(b"\nrun ", 1)
+    damaged = bytearray(copy)
+    damaged[first + 40] ^= 1
+    waiting(converged).write_bytes(damaged)
+    assert len(numbers(converged)) == 3
+    waiting(converged).write_bytes(copy)
+    assert len(numbers(converged)) == 4
+    waiting(converged).write_bytes(b"no runs at all")
+    assert len(numbers(converged)) == 4
+    assert size(converged) == 0
+
+
+def test_older_runs_are_dropped_all_the_same(converged: Machine) -> None:
+    converged.config["history_runs"] = 2
+    for _ in range(4):
+        converged("sls", "a")
+    assert numbers(converged) == [5, 4]
+
+
+def test_many_are_written_into_the_database(converged: Machine) -> None:
+    converged("sls", "a")
+    with waiting(converged).open("ab") as file:
+        file.truncate(LARGEST + 1)
+    converged("sls", "a")
+    assert (size(converged), rows(converged, "SELECT count(*) FROM runs")) == (0, [(3,)])
+
+
+def test_others_cannot_have_runs_written(converged: Machine) -> None:
+    """What stands in the place of the file is not written to."""
+    other = converged.folder / "other"
+    other.write_text("theirs")
+    waiting(converged).symlink_to(other)
+    assert converged("sls", "a").stderr == ""
+    assert other.read_text() == "theirs"
+    assert rows(converged, "SELECT count(*) FROM runs") == [(2,)]
+    shutil.rmtree(converged.folder / "cache/state/undo")
+    assert numbers(converged) == [2, 1]
