@@ -47,6 +47,7 @@ SEVERAL_LINES = {
     # what a shell gets is a program
     "at.absent": {"job"},
     "at.present": {"job", "name"},
+    "gpg.present": {"text"},  # gpg reads it as a file
     "dconf.set": {"value"},  # dconf's texts escape them
     "archive.extracted": {
         "options",

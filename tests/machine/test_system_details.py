@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from debian import Debian
+from gpg_keys import ADA, ADA_ID, armored
 
 
 def setting(daemon: str, **settings: Any) -> dict[str, Any]:
@@ -70,6 +71,13 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"/srv/keys/id": {"ssh_key.present": []}},
         "stat -c '%n %a %U' /srv/keys /srv/keys/*; ssh-keygen -y -P '' -f /srv/keys/id",
         "true",
+    ),
+    "keys of gpg": (
+        {ADA_ID: {"gpg.present": [{"user": "zoe"}, {"text": armored(ADA)}, {"trust": "fully"}]}},
+        "cp -a /home/zoe/.gnupg /tmp/look; chown -R root /tmp/look; stat -c '%n %a %U'"
+        " /home/zoe/.gnupg /home/zoe/.gnupg/*; gpg --homedir /tmp/look --list-keys ada;"
+        " rm -r /tmp/look; pgrep -l 'agent|dirmngr|keyboxd'",
+        "useradd -m zoe",
     ),
     "a swap file": (
         {

@@ -73,7 +73,7 @@ OFFLINE = {
     **every("chrony.* composer.* cron.* dconf.* debconf.* file.* flatpak.* gem.* git.*", KEPT),
     **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
     **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
-    **every("user.absent x509.* xml.* environ.*", KEPT),
+    **every("gpg.* user.absent x509.* xml.* environ.*", KEPT),
     **every("blockdev.* btrfs.* crypttab.* lvm.* raid.*", KEPT),
     **every("cmd.* event.* http.* module.* stateconf.* test.*", ASKS_NONE),
     **every("docker_* mysql_* postgres_* rabbitmq_* redis.* supervisord.*", RUNS),

@@ -61,7 +61,6 @@ STATES = _rows(
     ("ethtool.*", "a .link file of systemd by file.managed, or ethtool with cmd.run"),
     ("eselect.* layman.* makeconf.*", _GENTOO),
     ("glusterfs.* ceph.* pcs.* openvswitch_*.* lvs_*.*", _GUARDED.format("its own program")),
-    ("gpg.*", "gpg.import_key or gpg.receive_keys in module.run, with `unless`"),
     ("highstate_doc.note", "a comment in the SLS, or test.nop"),
     ("idem.*", "its own program with cmd.run"),
     ("ipmi.* quota.* tuned.* snapper.* keystore.*", _GUARDED.format("its own program")),

@@ -88,6 +88,12 @@ ROWS = (
         REFUSED,
         "`match`, which is compared with the text of the answer",
     ),
+    Row(
+        "gpg.present",
+        "subkey_maxage",
+        REFUSED,
+        "nothing: a key is fetched again when it is expired itself",
+    ),
     Row("ipset.absent", "comment timeout", IGNORED, "an entry is found by itself"),
     Row("ipset.present", "bytes packets", REFUSED, "`ipset add` by cmd.run: counters begin at 0"),
     Row(

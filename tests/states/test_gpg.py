@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys of gpg from a key server; the programs that gpg starts for it end with the state."""
+
+from __future__ import annotations
+
+import http.server
+import shutil
+import subprocess
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from command import Machine
+from gpg_keys import ADA, ADA_ID, ZOE_ID, armored
+from serving import served
+from starting import wait_until
+
+pytestmark = pytest.mark.skipif(shutil.which("dirmngr") is None, reason="there is no dirmngr")
+ASKED: list[str] = []
+
+
+class KeyServer(http.server.BaseHTTPRequestHandler):
+    """It gives the key of Ada to everybody."""
+
+    def do_GET(self) -> None:
+        ASKED.extend(parse_qs(urlsplit(self.path).query).get("search", []))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(armored(ADA).encode())
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+def test_a_key_server_is_asked_in_a_real_run_and_only_believed_with_the_key(
+    machine: Machine,
+) -> None:
+    address = served(KeyServer).replace("http", "hkp")
+    where = f"{{gnupghome: {machine.folder}/home, keyserver: {address}}}"
+    machine.write(
+        good=f"{ADA_ID}: {{gpg.present: [{where}]}}", bad=f"{ZOE_ID}: {{gpg.present: [{where}]}}"
+    )
+    machine("sls", "good", "--test")
+    assert not ASKED and not (machine.folder / "home").exists()
+    machine("sls", "good")
+    assert [f"0x{ADA_ID}"] == ASKED
+    listed = ["gpg", "--homedir", f"{machine.folder}/home", "--no-autostart", "--list-keys"]
+    assert ADA_ID in subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+    assert "Unable to add key to keychain" in machine("sls", "bad", code=2).stdout
+
+    def ended() -> bool:
+        ps = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True, check=True)
+        ran = [line for line in ps.stdout.splitlines() if f"{machine.folder}/cache" in line]
+        return all(line.startswith("Z") for line in ran)
+
+    wait_until(ended, "the end of dirmngr")
