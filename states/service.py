@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Annotated
 
-from modules import service
+from modules import pkg, service
 from runner.api import (
     OPEN,
     CommandFailed,
     Done,
     Line,
     Name,
+    NonEmptyLine,
     OneOrMany,
     Plan,
     Planned,
@@ -272,6 +273,65 @@ def disabled(
     return f"Service {name} has been disabled, and is in the desired state"
 
 
+@offline_as(lambda name, **_: "No service runs here")
+def current(
+    name: Name, restart: bool = True, keep: OneOrMany[NonEmptyLine] | None = None
+) -> Planned:
+    """Make sure that no service runs on with programs or libraries that an upgrade has replaced, as
+    `needrestart` and `dnf needs-restarting` tell it. The state runs after all other states of
+    service.
+
+    Only told are sessions of users, services whose restart would end sessions or cut the network or
+    containers (dbus, systemd-logind, display managers, docker, ...), and what the configuration of
+    needrestart excludes where that is installed. Scripts whose modules were replaced are not seen.
+
+    name: Names the state.
+    restart: The services are restarted; false only tells them, as a warning.
+    keep: Services, or shell patterns of them, that are left as they are.
+
+        services run what is installed:
+          service.current:
+            - keep: postgresql*
+            - order: last
+
+    With systemd; elsewhere services that leave `/run/NAME.pid`. Salt has nothing like it.
+    """
+    upgraded = pkg.planned_changes()
+    pending = bool(upgraded) and not upgraded.keys().isdisjoint(pkg.provider().list_pkgs())
+    outdated = service.outdated(keep or ())
+    told = "".join(f"\nleft as it is: {name} ({why})" for name, why in outdated.left.items())
+    stale = ", ".join(outdated.stale)
+    if outdated.stale and not restart:
+        here.warn(f"services run files that were replaced since they were started: {stale}")
+        return f"These services run replaced files: {stale}{told}"
+    if not outdated.stale and not pending:
+        return f"No service runs files that were replaced{told}"
+    yield Plan(
+        {"restarted": outdated.stale} if outdated.stale else {},
+        f"Services will be restarted: {stale or 'those whose files are replaced'}{told}",
+        exact=not pending,
+        why="packages are to be upgraded or removed before" if pending else None,
+    )
+    problems = [problem for one in outdated.stale if (problem := _restarted(one))]
+    if problems:
+        raise StateFailed("\n".join(problems))
+    return f"Services were restarted: {stale}{told}"
+
+
+def _restarted(name: str) -> str:
+    """Restart a service; why that failed, or nothing."""
+    began = time.time()
+    try:
+        service.act(name, "restart")
+    except CommandFailed as failure:
+        return f"{name}: {failure.message}"
+    if not service.wait_until(name, None, True, None):
+        return f"{name}: Service restarted, and is dead{service.log(name, began)}"
+    service.check_at_end(name, None, began)
+    return ""
+
+
+COMES_LAST = frozenset({"current"})
 REACTS = ("running", "dead")
 
 

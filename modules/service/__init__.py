@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from modules import cmd
-from modules.service import _planned, systemd, sysv
+from modules.service import _outdated, _planned, systemd, sysv
 from modules.service._offline import AtRest
 from modules.service.unit import Unit
 from runner.api import (
@@ -205,6 +205,14 @@ def units() -> list[Unit]:
         for name in manager.get_all()
         if manager.available(name)
     ]
+
+
+@for_states
+def outdated(keep: Collection[str] = ()) -> _outdated.Outdated:
+    """Return what runs programs or libraries that were replaced since. keep: shell patterns of
+    services to leave alone.
+    """
+    return _outdated.outdated(keep, provider().has("properties"))
 
 
 def show(name: str, user: str | None = None) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def properties(name: str, user: str = "") -> dict[str, str]:
 
 @cached_look("services", *FOLDERS)
 def _declared() -> dict[str, dict[str, str]]:
-    services = (chunk for chunk in here.chunks if chunk.state == "service")
+    services = (
+        chunk for chunk in here.chunks if chunk.state == "service" and chunk.fun != "current"
+    )
     try:
         names = dict.fromkeys(unit(chunk.name) for chunk in services if "user" not in chunk.args)
         return {} if not names else _show(tuple(names))

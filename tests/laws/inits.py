@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Services of inits other than systemd; tests/machine/test_inits.py boots them."""
 
-from laws import Scenario
+from laws import Scenario, on_machine
+from starting import a_while, starts
 
 # OpenRC's programs work, and take the machine for one that OpenRC has started
 OPENRC = """mkdir -p /run/openrc; touch /run/openrc/softlevel
@@ -12,6 +13,20 @@ stop() { rm -f /run/tick; }
 status() { test -e /run/tick; }
 X
 chmod 755 /etc/init.d/tick; """
+# a service whose program is replaced while it runs
+TICKING = f"""cp /bin/sleep /usr/local/bin/ticking
+cat > /etc/init.d/tick <<'X'
+#!/bin/sh
+case $1 in
+start) {starts("/usr/local/bin/ticking", a_while())} >/run/tick.pid ;;
+stop) kill $(cat /run/tick.pid) ;;
+restart) $0 stop; $0 start ;;
+status) kill -0 $(cat /run/tick.pid) ;;
+esac
+X
+chmod 755 /etc/init.d/tick; /etc/init.d/tick start
+cp /bin/sleep /usr/local/bin/new; mv -f /usr/local/bin/new /usr/local/bin/ticking
+"""
 
 
 def openrc(
@@ -29,7 +44,13 @@ def openrc(
     )
 
 
+ticking = on_machine(before=TICKING, name="replaced", provider="sysv")
+
 SCENARIOS = [
+    ticking("service.current"),
+    ticking("service.current", restart=True, keep="other*"),
+    ticking("service.current", plans=False, keep=["tic?"]),
+    ticking("service.current", plans=False, restart=False),
     openrc("service.running", "touch /run/tick", enable=True, runlevels=["boot", "default"]),
     openrc("service.enabled", runlevels="boot"),
     openrc("service.enabled", "rc-update add tick boot", plans=False, runlevels="boot"),

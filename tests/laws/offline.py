@@ -58,6 +58,7 @@ SCENARIOS = [
     on("service.dead", ENABLED, name="tick", enable=False),
     on("service.dead", ENABLED, name="tick", plans=False),
     on("service.dead", name="nosuchservice", plans=False),
+    on("service.current", name="what runs", plans=False),
     on("service.enabled", name="tick"),
     on("service.enabled", ENABLED, name="tick", plans=False),
     on("service.enabled", name="still", plans=False),

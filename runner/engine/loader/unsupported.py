@@ -307,7 +307,7 @@ FUNCTIONS = _rows(
     ("pkg.clean_locks pkg.clean_metadata pkg.version_clean", "pkg.refresh_db"),
     ("pkg.list_patches pkg.list_installed_pat* pkg.list_patterns pkg.list_products", _PROGRAM),
     ("pkg.porttree_matches pkg.resolve_capabilities pkg.search", _PROGRAM),
-    ("pkg.services_need_restart", "`needrestart -b` or `needs-restarting` with cmd.run"),
+    ("pkg.services_need_restart", "the state service.current, with `restart: False`"),
     ("selinux.fcontext_*", _GUARDED.format("semanage")),
     ("selinux.port_[ad]* selinux.port_modify*", "the states selinux.port_policy_present, _absent"),
     ("selinux.filetype_id_to_string selinux.selinux_fs_path", "selinux.getenforce"),
