@@ -69,7 +69,7 @@ def put_back(
                 pin.chmod(mode)
                 dress(pin)
         elif kind == "file":
-            replace(where, lambda file: file.write(data), Owner(mode, uid, gid), finish=dress)
+            replace(where, data, Owner(mode, uid, gid), finish=dress)
         elif kind == "dir":
             _folder(where, mode, uid, gid, dress)
         elif kind == "link":

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
+
 from runner.api import here
 from runner.api import make_names_durable as make_names_durable
-from runner.support.files.folder_syncs import FOLDER_SYNCS
-from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
+from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, WaitingFile
 from runner.support.files.group_commit import types_of as types_of
 
 
@@ -22,10 +24,25 @@ def collects_files() -> bool:
     return GROUP_COMMIT.is_collecting
 
 
-def commits_later(file: int, folder: int, hidden: str, path: str) -> bool:
-    """Return whether the engine does so with a new file; else that is to be done now.
+def commits_later(
+    file: int, folder: int, at: os.stat_result, hidden: str, path: str, data: bytes | None
+) -> bool:
+    """Return whether the engine does so with a new file, and closes it; else that is to be done
+    now.
 
-    file, folder: open descriptors of the file and of where it lies. hidden: its name there. path:
-    of the target.
+    file, folder: open descriptors of the file and of where it lies. at: the stat of the folder.
+    hidden: the file's name there. path: of the target. data: what is in it, where that is known.
     """
-    return GROUP_COMMIT.add(file, folder, hidden, path, here.chunk)
+    waits = WaitingFile(file, folder, device_and_inode(at), hidden, path, data, here.chunk)
+    return GROUP_COMMIT.add(waits)
+
+
+def announce_write() -> None:
+    """Let the history note what is about to happen, where it waits for the names of others."""
+    if GROUP_COMMIT.is_collecting:
+        GROUP_COMMIT.announce()
+
+
+def note_written(file: int, data: bytes | None) -> None:
+    """Note what is in an open file that has just got its name: nobody has to read it again."""
+    WRITTEN.note(file, data)

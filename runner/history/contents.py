@@ -2,10 +2,10 @@
 """The store of what runs replaced, removed and left: contents by their hash, readable by nobody
 else; for undo and for the history of a path.
 
-They lie in the folder `undo`, compressed. Small ones stand one behind the other in one file of each
-run, `17.contents`; the database knows where (its table `contents`), and has nothing of them itself,
-as they may be secret. Large ones have files of their own: `ab/abcdef….z`; in those the versions
-before this one kept all contents.
+They lie in the folder `undo`, compressed but for the first small ones of a run. Small ones stand
+one behind the other in one file of each run, `17.contents`; the database knows where (its table
+`contents`), and has nothing of them itself, as they may be secret. Large ones have files of their
+own: `ab/abcdef….z`; in those the versions before this one kept all contents.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 UNDO = "undo"
 SUFFIX = ".contents"
+SMALLEST = 4096  # bytes: what has fewer is compressed only when there is much in the file
+MUCH = 256 << 10  # bytes
 Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
 
 
@@ -76,9 +78,11 @@ class ContentStore:
         if self._write is None:
             raise ValueError("contents are kept for a run")
         if content not in self._written and not self._is_known(content):
-            import zlib
+            packed = data
+            if len(data) >= SMALLEST or self._size >= MUCH:
+                import zlib
 
-            packed = zlib.compress(data, 1)
+                packed = zlib.compress(data, 1)
             row = (content, self._run, self._append(packed), len(packed))
             self._write("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
             self._written.add(content)
@@ -150,7 +154,8 @@ class ContentStore:
             folder = trusted_folder(self._state_dir, make=False).below(UNDO, make=False)
             with open(folder.open(f"{run}{SUFFIX}", os.O_RDONLY), "rb") as file:
                 file.seek(start)
-                return zlib.decompress(file.read(length))
+                data = file.read(length)
+                return data if hash_of(data) == content else zlib.decompress(data)
         except (OSError, zlib.error) as error:
             self._note_lacking(content, error)
             return None

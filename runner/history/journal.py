@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import RunnerError
@@ -43,6 +44,7 @@ class Journal:
         self._number = 0  # of the last statement in the database
         self._in_file = 0  # of those that wait
         self._since = 0.0
+        self._written = cache(repr)  # statements as they are written: few, each of them often
 
     def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Have a statement wait, once for each row of values."""
@@ -59,11 +61,13 @@ class Journal:
             return True
         if not self._in_file:
             self._since = time.monotonic()
-        number = self._number + self._in_file
-        lines = []
-        for statement, row in self._waiting[self._in_file :]:
-            number += 1
-            lines.append(f"{(*self._run, number, statement, row)!r}\n")
+        begin = repr(self._run)[:-1]
+        lines = [
+            f"{begin}, {number}, {self._written(statement)}, {row!r})\n"
+            for number, (statement, row) in enumerate(
+                self._waiting[self._in_file :], self._number + self._in_file + 1
+            )
+        ]
         data = "".join(lines).encode(errors="backslashreplace")
         if os.write(handle, data) < len(data):
             raise OSError("the disk is full")

@@ -30,6 +30,7 @@ from runner.model.records import Record
 from runner.model.result import Report, Result
 from runner.sources import trees
 from runner.support.files.database import storable, storable_row
+from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -301,6 +302,7 @@ class History:
 
         expected = isinstance(error, sqlite3.Error | store.HistoryProblem | OSError)
         self.problem = str(error) if expected else f"{type(error).__name__}: {text_of(error)}"
+        self._hear_of_files(False)
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite3.DatabaseError:
             with suppress(sqlite3.Error):
@@ -358,10 +360,21 @@ class History:
                 self._store.put_data(graph)
                 self._write_journal()
         if about.kind != "test":
+            self._hear_of_files(True)
             highstate = about.scope == HIGHSTATE
             self._made = made.MadeThings(self._number or 0, highstate, about.tree)
         if self._begin[7]:
             self._open().execute(unchanged.KILLED, (self._number,))
+
+    def _hear_of_files(self, begins: bool) -> None:
+        """Have what is written noted, or no longer."""
+        WRITTEN.want(begins)
+        GROUP_COMMIT.announce = self._announced if begins else lambda: None
+
+    def _announced(self) -> None:
+        """Have what is kept of files outlive a kill before they get their names."""
+        with self._reporting_errors():
+            self._save()
 
     def _graph_text(self) -> bytes:
         """The requisites of the run; empty where there are none."""
@@ -386,7 +399,9 @@ class History:
             else:
                 self._keep_path(former, tag)
             self._sequence += 1
-        self._save(at_once=not event.function.startswith("file."))
+        # a file that waits for its name is announced together with others
+        if event.function != "file.write" or not GROUP_COMMIT.is_collecting:
+            self._save(at_once=not event.function.startswith("file."))
 
     def _keep_path(self, sight: snapshots.Sight, tag: str) -> None:
         self._store.put(sight)
@@ -628,6 +643,7 @@ class History:
         if unchanged.drop_old(connection, self._keep):
             self._store.drop(store.CONTENTS)
         self._store.close()
+        self._hear_of_files(False)
         if self._journal is not None:
             self._journal.close()
         connection.close()

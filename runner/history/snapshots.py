@@ -15,6 +15,8 @@ from typing import Any
 
 from runner.model.former_state import FormerState
 from runner.model.records import Record
+from runner.support.files.group_commit import WRITTEN, Stamp
+from runner.support.files.group_commit import stamp as _stamp
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 SMALL = 256 * 1024  # bytes; contents of files that are read whole
@@ -58,7 +60,7 @@ class Sight(Record):
     """
 
     snapshot: Snapshot
-    stamp: tuple[int, ...] = ()
+    stamp: Stamp = ()
     data: bytes | None = None
     attributes: bytes = b""
 
@@ -68,16 +70,12 @@ def at(path: str) -> Snapshot:
     return look(path).snapshot
 
 
-def stamp_of(path: str) -> tuple[int, ...]:
+def stamp_of(path: str) -> Stamp:
     """The stamp that a path has now; empty where nothing is there."""
     try:
         return _stamp(os.lstat(path))
     except OSError:
         return ()
-
-
-def _stamp(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def look(path: str) -> Sight:
@@ -130,6 +128,8 @@ def unpacked(attributes: bytes) -> dict[str, bytes]:
 
 def _contents(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
     """The hash of a file, and what is in it where that is little. Raises OSError."""
+    if (data := WRITTEN.taken(status)) is not None:
+        return hash_of(data), data
     handle, opened = _regular(path)
     try:
         if not os.path.samestat(status, opened):  # a folder above was swapped
@@ -189,6 +189,9 @@ def before(function: str, facts: object) -> Iterator[Sight | FormerState]:
 
 def _of_path(function: str, change: Mapping[str, Any]) -> Iterator[Sight]:
     path = os.path.abspath(change["path"])
+    if change.get("type") == "none":  # the changer has just looked
+        yield Sight(Snapshot(path, "none"))
+        return
     if change.get("type") == "moved":
         yield Sight(Snapshot(path, "moved", target=os.path.abspath(change["target"])))
         return

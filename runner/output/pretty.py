@@ -86,6 +86,7 @@ class Pretty:
         self.total = 0  # states that are to run
         self.slowest: list[tuple[float, str]] = []  # (milliseconds, state)
         self.shown = 0  # states that were printed
+        self._lines: list[str] = []  # of what is being printed
         self.failed: list[str] = []  # with their places
         self.deciding: dict[str, list[str]] = {}  # undecided states by what decides them
         self.owing: list[str] = []  # those whose reactions stay pending
@@ -105,6 +106,9 @@ class Pretty:
             # else it has not begun, and the error says so
             if report.results or report.left or not report.why:
                 self._summary(report)
+        if self._lines:
+            self._write("".join(self._lines))
+            self._lines.clear()
 
     def _finished(self, result: Result) -> None:
         if self.live:
@@ -255,7 +259,7 @@ class Pretty:
             self._line(f"Not run: {', '.join(names[:5])}{more}.")
 
     def _line(self, text: str, raw: bool = False) -> None:
-        self._write((text if raw else safe(text, self.stream)) + "\n")
+        self._lines.append((text if raw else safe(text, self.stream)) + "\n")
 
     def _write(self, text: str) -> None:
         try:

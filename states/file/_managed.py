@@ -12,7 +12,6 @@ from states.file import _diff
 from states.file._permissions import (
     Permissions,
     before,
-    creator,
     folder_mode,
     missing_folders,
     parent,
@@ -101,7 +100,7 @@ class Writing(Record):
         if present is not None and not self.target.replaces_link:
             changes = self.wanted.changes(present)
         else:
-            changes = self.wanted.owner_changes(*creator(self.target.path))
+            changes = self.wanted.owner_changes_of_new(self.target.path)
             mode = self.wanted.mode or (file.default_mode() if private else PRIVATE)
             if mode != PRIVATE:
                 changes["mode"] = mode

@@ -34,6 +34,12 @@ class Permissions(Record):
             changes["group"] = self.group
         return changes
 
+    def owner_changes_of_new(self, path: str) -> dict[str, Any]:
+        """The differences from the owner that a new path gets from the system."""
+        if self.uid is None and self.gid is None:
+            return {}
+        return self.owner_changes(*creator(path))
+
     def changes(self, present: file.Stat) -> dict[str, Any]:
         """The differences from a path that exists."""
         changes = self.owner_changes(present.uid, present.gid)

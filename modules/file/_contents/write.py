@@ -21,7 +21,7 @@ from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
 from runner.api import Record, StateFailed, here, planned_as
 
-Fill = Callable[[IO[bytes]], object]
+Fill = Callable[[IO[bytes]], object] | bytes
 Finish = Callable[[Pinned], None]
 
 
@@ -60,7 +60,7 @@ def write(
         where.refuse_too_large(room_for(data))
         ask(where.path, data)
         kept = _keep_file(where) if backup and not private else ""
-        fill = lambda file: copy_into(data, file)  # noqa: E731
+        fill: Fill = data if isinstance(data, bytes) else lambda file: copy_into(data, file)
         try:
             replace(where, fill, owner, new_mode=0o600 if private else 0o666)
         except Exception:
@@ -74,7 +74,8 @@ def replace(
 ) -> None:
     """Write beside a place, then rename.
 
-    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the new file.
+    fill: the contents, or what writes them. new_mode: of a new file, cut by the umask. finish: gets
+    the new file.
     """
     with ExitStack() as held:
         old = None
@@ -85,15 +86,16 @@ def replace(
         beside = held.enter_context(where.beside())
         try:
             with beside.new_file() as new:  # nobody else may read it before it has its own mode
-                fill(new.file)
-                new.file.flush()
+                new.write(fill) if isinstance(fill, bytes) else fill(new.file)
+                new.flush()
                 _set_attributes(new.pin, old, owner, new_mode)
                 if finish:
                     finish(new.pin)
                 if beside.becomes_later(where, new):
                     return
                 new.sync()
-            _move_into_place(beside, where)
+                _move_into_place(beside, where)
+                new.note()
         except BaseException:
             with suppress(FileNotFoundError):
                 beside.unlink()

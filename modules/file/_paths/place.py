@@ -15,6 +15,7 @@ import os
 import stat as bits
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
 from io import FileIO
 from types import TracebackType
 from typing import IO
@@ -25,7 +26,13 @@ from modules._planned.overlay import overlay
 from modules.file._contents import space
 from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved, resolved
 from runner.api import StateFailed, here, others_write
-from runner.api.durability import collects_files, commits_later, sync_folder
+from runner.api.durability import (
+    announce_write,
+    collects_files,
+    commits_later,
+    note_written,
+    sync_folder,
+)
 
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -185,9 +192,16 @@ class Place:
         """Return whether the engine syncs and renames a file that was written here, together with
         others, as soon as anybody may look; False: that is to be done now.
         """
-        if not collects_files() or self.shared():
+        if not collects_files():
             return False
-        return commits_later(file.file.fileno(), self.folder, self.name, new.path)
+        at = os.fstat(self.folder)
+        if not others_write(at):
+            waits = commits_later(file.handle, self.folder, at, self.name, new.path, file.data)
+            if waits:
+                file.is_given_away = True
+                return True
+        announce_write()
+        return False
 
     def unlink(self) -> None:
         os.unlink(self.name, dir_fd=self.folder)
@@ -229,8 +243,8 @@ class Place:
 
     def new_file(self) -> AbstractContextManager[NewFile]:
         """Create a file that nobody but the caller may read yet, and open it for writing."""
-        handle = self.open(NEW, 0o600)
-        return NewFile(open(handle, "wb", BUFFER), Pinned(self, handle))
+        handle = os.open(self.name, NEW, 0o600, dir_fd=self.folder)
+        return NewFile(handle, Pinned(self, handle))
 
     def sync(self) -> None:
         """Make the names in the folder durable, at the next commit point of the run."""
@@ -365,21 +379,44 @@ class Pinned:
 
 
 class NewFile:
-    """A file that is being written. pin: the file itself, for its owner and mode."""
+    """A file that is being written. pin: the file itself, for its owner and mode. data: all that is
+    in it, where it was written at once. is_given_away: somebody else closes it.
+    """
 
-    def __init__(self, file: IO[bytes], pin: Pinned) -> None:
-        self.file, self.pin = file, pin
+    data: bytes | None = None
+    is_given_away = False
+
+    def __init__(self, handle: int, pin: Pinned) -> None:
+        self.handle, self.pin = handle, pin
+
+    @cached_property
+    def file(self) -> IO[bytes]:
+        return open(self.handle, "wb", BUFFER, closefd=False)
+
+    def write(self, data: bytes) -> None:
+        """Write all that it is to have."""
+        self.data, left = data, memoryview(data)
+        while left:
+            left = left[os.write(self.handle, left) :]
 
     def __enter__(self) -> NewFile:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.file.close()
+        if not self.is_given_away:
+            os.close(self.handle)
+
+    def flush(self) -> None:
+        if "file" in self.__dict__:
+            self.file.flush()
 
     def sync(self) -> None:
         """Make what was written durable."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        os.fsync(self.handle)
+
+    def note(self) -> None:
+        """Note what is in it, now that it has its name."""
+        note_written(self.handle, self.data)
 
 
 class Folder:
@@ -408,7 +445,8 @@ def beside_name(path: str) -> str:
     run.
     """
     folder, name = os.path.split(path)
-    mark = here.store("temporaries").setdefault("mark", os.urandom(4).hex())
+    names = here.store("temporaries")
+    mark = names.get("mark") or names.setdefault("mark", os.urandom(4).hex())
     # a name of 255 bytes is the longest there is
     beside = os.path.join(
         folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}"

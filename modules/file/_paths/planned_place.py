@@ -298,9 +298,15 @@ class PlannedNewFile(NewFile):
     """A file that is being planned."""
 
     def __init__(self, file: IO[bytes], pin: PlannedPin) -> None:
-        self.file, self.pin = file, pin
+        self.__dict__["file"], self.pin = file, pin
+
+    def write(self, data: bytes) -> None:
+        self.file.write(data)
 
     def sync(self) -> None:
+        return None
+
+    def note(self) -> None:
         return None
 
 

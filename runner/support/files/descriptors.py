@@ -10,14 +10,19 @@ RESERVE = 16  # that stay free
 
 def held(descriptor: int) -> int | None:
     """Return a copy of a descriptor; None where few are left."""
-    import resource
-
     try:
         copy = os.dup(descriptor)  # the lowest number that is free
     except OSError:
         return None
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if most == resource.RLIM_INFINITY or copy < most - RESERVE:
+    if may_be_held(copy):
         return copy
     os.close(copy)
     return None
+
+
+def may_be_held(descriptor: int) -> bool:
+    """Return whether a descriptor is none of the last ones."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most == resource.RLIM_INFINITY or descriptor < most - RESERVE

@@ -59,21 +59,29 @@ class FolderSyncs:
             self.commit()
             self._runs -= 1
 
-    def changed(self, descriptor: int, path: str, who: Chunk | None = None) -> None:
-        """Make the names of a folder durable, now or at the next commit point. Raises OSError."""
+    def changed(
+        self,
+        descriptor: int,
+        path: str,
+        who: Chunk | None = None,
+        at: tuple[int, int] | None = None,
+    ) -> None:
+        """Make the names of a folder durable, now or at the next commit point. at: its device and
+        inode, where they are known. Raises OSError.
+        """
         if not self._runs:
             _sync(descriptor)
             return
-        at = os.fstat(descriptor)
+        at = at or device_and_inode(os.fstat(descriptor))
         with self._lock:
-            waits = self._waiting.get((at.st_dev, at.st_ino))
+            waits = self._waiting.get(at)
             if waits is None and len(self._waiting) >= MOST:
                 self._commit()
             copy = held(descriptor) if waits is None else waits.descriptor
             if copy is None:
                 _sync(descriptor)
                 return
-            self._waiting[at.st_dev, at.st_ino] = Unsynced(copy, path, who)
+            self._waiting[at] = Unsynced(copy, path, who)
 
     def commit(self) -> str:
         """Make the names in all folders that wait durable: the words for what failed, or "". The
@@ -105,6 +113,10 @@ class FolderSyncs:
         self._waiting.clear()
         self._failures += failures
         return failures
+
+
+def device_and_inode(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _sync(descriptor: int) -> None:

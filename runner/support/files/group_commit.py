@@ -7,6 +7,8 @@ or the new one. One sync for each file is half of what a first run costs. States
 to do with each other therefore share one: the engine has their files collected, and commits them
 before anything else looks or happens. A file whose commit fails is not there: its state runs once
 more, by itself.
+
+Whoever keeps the history takes what was written from here (WRITTEN), instead of reading it again.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ import os
 import stat
 from contextlib import suppress
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.support.files.descriptors import held
+from runner.support.files.descriptors import held, may_be_held
 from runner.support.files.folder_syncs import FOLDER_SYNCS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -30,32 +36,80 @@ SAYS_SO_SINCE = (5, 8)  # the release of Linux
 # what tells who is who: looks of other files go by these
 _LOOKED_AT_BY_OTHERS = frozenset(("passwd", "group", "nsswitch.conf"))
 
+LARGEST_KEPT = 64 << 10  # bytes of a written file that are kept
+MOST_KEPT = 4 << 20  # bytes of all: with more, files are read again
 
-class WaitingFile(Record):
-    """A file beside its target. chunk: its state. device: its file system. descriptor, folder: it
-    and where it lies, both open. hidden: its name; path: its target's.
+Stamp = tuple[int, ...]
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """Return what is another one when somebody has altered a path since."""
+    return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+class WrittenFiles:
+    """The contents of written files that nobody has asked for yet. A file is known by its stamp,
+    which is another one as soon as anybody alters it.
     """
 
-    chunk: Chunk | None
-    device: int
+    def __init__(self) -> None:
+        self._is_wanted = False
+        self._contents: dict[Stamp, bytes] = {}
+        self._size = 0
+
+    def want(self, wanted: bool) -> None:
+        """Say whether anybody will ask."""
+        self._is_wanted = wanted
+        self._clear()
+
+    def note(self, descriptor: int, data: bytes | None) -> None:
+        """Note what is in a file that is open and has its name."""
+        if not self._is_wanted or data is None or len(data) > LARGEST_KEPT:
+            return
+        if self._size + len(data) > MOST_KEPT:
+            self._clear()
+        self._size += len(data)
+        self._contents[stamp(os.fstat(descriptor))] = data
+
+    def taken(self, status: os.stat_result) -> bytes | None:
+        """Return what was written to a file, once; None where that is not known."""
+        data = self._contents.pop(stamp(status), None)
+        if data is not None:
+            self._size -= len(data)
+        return data
+
+    def _clear(self) -> None:
+        self._contents.clear()
+        self._size = 0
+
+
+WRITTEN = WrittenFiles()
+
+
+class WaitingFile(Record):
+    """A file beside its target. descriptor, folder: it and where it lies, both open. at: the device
+    and inode of the folder. hidden: its name; path: its target's. data: what is in it, where that
+    is known. chunk: its state.
+    """
+
     descriptor: int
     folder: int
+    at: tuple[int, int]
     hidden: str
     path: str
+    data: bytes | None = None
+    chunk: Chunk | None = None
 
     def finish(self) -> None:
         """Give it its name. Raises OSError."""
         folder, name = os.path.split(self.path)
         os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
-        FOLDER_SYNCS.changed(self.folder, folder, self.chunk)
+        WRITTEN.note(self.descriptor, self.data)
+        FOLDER_SYNCS.changed(self.folder, folder, self.chunk, self.at)
 
     def abandon(self) -> None:
         with suppress(OSError):
             os.unlink(self.hidden, dir_fd=self.folder)
-
-    def close(self) -> None:
-        os.close(self.descriptor)
-        os.close(self.folder)
 
 
 class GroupCommit:
@@ -64,9 +118,12 @@ class GroupCommit:
     def __init__(self) -> None:
         self._owner: int | None = None  # whose files are collected now
         self._files: dict[int, list[WaitingFile]] = {}  # of each owner
+        self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
         self._unsynced: set[int] = set()  # file systems whose files are synced one by one
         self._can_sync: dict[int, bool] = {}  # file systems, by their devices
+        # what is to be done before a file gets its name: the history notes what is about to happen
+        self.announce: Callable[[], None] = lambda: None
 
     def collecting(self, owner: int | None) -> GroupCommit:
         """Have the files that a state writes wait, until the end of this context. owner: its
@@ -93,26 +150,23 @@ class GroupCommit:
         """Return whether a file of a state waits."""
         return owner in self._files
 
-    def add(
-        self, descriptor: int, folder: int, hidden: str, path: str, chunk: Chunk | None
-    ) -> bool:
-        """Have a file wait; False where it has to get its name now. The arguments are as those of
-        WaitingFile; the descriptors stay the caller's.
+    def add(self, file: WaitingFile) -> bool:
+        """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
+        the caller's. False where it has to get its name now.
         """
-        name = os.path.basename(path)
+        name = os.path.basename(file.path)
         if self._owner is None or name in _LOOKED_AT_BY_OTHERS or not name.isascii():
             return False
-        at = os.fstat(folder)
-        file = held(descriptor)
-        if file is None:
+        if not may_be_held(file.descriptor):
             return False
-        place = held(folder)
-        if place is None:
-            os.close(file)
-            return False
-        waits = WaitingFile(chunk, at.st_dev, file, place, hidden, path)
-        self._files.setdefault(self._owner, []).append(waits)
-        self._targets.add((at.st_dev, at.st_ino, name.casefold()))
+        folder = self._folders.get(file.at)
+        if folder is None:
+            folder = held(file.folder)
+            if folder is None:
+                return False
+            self._folders[file.at] = folder
+        self._files.setdefault(self._owner, []).append(file._replace(folder=folder))
+        self._targets.add((*file.at, name.casefold()))
         return True
 
     def may_concern(self, path: str) -> bool:
@@ -131,6 +185,8 @@ class GroupCommit:
 
     def sync(self) -> None:
         """Make the contents of all files durable, where that can be done for many at once."""
+        if self._files:
+            self.announce()
         self._unsynced = self._synced_one_by_one()
 
     def finish(self, owner: int) -> bool:
@@ -138,6 +194,9 @@ class GroupCommit:
         finished = [self._finish(file) for file in self._files.pop(owner, ())]
         if not self._files:
             self._targets.clear()
+            for folder in self._folders.values():
+                os.close(folder)
+            self._folders.clear()
         return all(finished)
 
     def finish_all(self) -> None:
@@ -147,14 +206,14 @@ class GroupCommit:
 
     def _finish(self, file: WaitingFile) -> bool:
         try:
-            if file.device in self._unsynced:
+            if file.at[0] in self._unsynced:
                 os.fsync(file.descriptor)
             file.finish()
         except OSError:
             file.abandon()
             return False
         finally:
-            file.close()
+            os.close(file.descriptor)
         return True
 
     def _synced_one_by_one(self) -> set[int]:
@@ -163,7 +222,7 @@ class GroupCommit:
         """
         files: dict[int, list[WaitingFile]] = {}
         for file in chain.from_iterable(self._files.values()):
-            files.setdefault(file.device, []).append(file)
+            files.setdefault(file.at[0], []).append(file)
         return {
             device
             for device, group in files.items()

@@ -20,7 +20,8 @@ MOST_SHOWN = 10  # warnings of one run
 
 def others_write(folder: os.stat_result) -> bool:
     """Return whether somebody but root and the caller can put something into a folder."""
-    return folder.st_uid not in (0, os.geteuid()) or bool(folder.st_mode & 0o022)
+    is_others = folder.st_uid and folder.st_uid != os.geteuid()
+    return bool(is_others or folder.st_mode & 0o022)
 
 
 def link_of_others(link: os.stat_result, folder: os.stat_result) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from command import Machine
 
 from runner.support.files import group_commit
+from runner.support.files.folder_syncs import device_and_inode
 
 # what a run syncs and renames; argument: what goes wrong
 WATCHER = """
@@ -100,6 +101,13 @@ def test_contents_are_durable_before_a_name_is_given(
     assert not (machine.folder / "out").exists()
 
 
+def waiting(folder: Path, hidden: str, name: str) -> group_commit.WaitingFile:
+    """A file that is to get a name."""
+    file, at = (os.open(path, os.O_RDONLY) for path in (folder / hidden, folder))
+    number = device_and_inode(os.fstat(at))
+    return group_commit.WaitingFile(file, at, number, hidden, str(folder / name))
+
+
 def test_what_a_file_that_waits_may_concern(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,13 +118,11 @@ def test_what_a_file_that_waits_may_concern(
     monkeypatch.setattr(group_commit, "MOST", 1)
     commit = group_commit.GroupCommit()
     assert commit.has_room and not commit.owns(3)
-    with open(tmp_path / ".new.hidden", "rb") as file:
-        folder = os.open(tmp_path, os.O_RDONLY)
-        waits = file.fileno(), folder, ".new.hidden", f"{tmp_path}/new", None
-        assert not commit.add(*waits)
-        with commit.collecting(3):
-            assert commit.add(*waits)
-        os.close(folder)
+    waits = waiting(tmp_path, ".new.hidden", "new")
+    assert not commit.add(waits)
+    with commit.collecting(3):
+        assert commit.add(waits)
+    os.close(waits.folder)
     assert commit.owns(3) and not commit.has_room
     concerned = [
         "new",
@@ -192,7 +198,7 @@ def test_an_interrupted_run_names_what_it_has_written(machine: Machine) -> None:
     assert {*changed} <= names <= {str(n) for n in range(12)} and len(changed) >= 11
 
 
-@pytest.mark.parametrize("most", [40, 41])  # a file that waits takes two
+@pytest.mark.parametrize("most", [40, 41])  # each file that waits takes one
 def test_descriptors_may_be_few(machine: Machine, most: int) -> None:
     machine.write(a=FILES.replace("out/", "{tmp}/more/") + FILES)
     argv = ["prlimit", f"--nofile={most}", *machine.argv("sls", "a")]
@@ -278,15 +284,15 @@ def test_what_is_known_of_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "waits"), [("f", True), ("passwd", False), ("nsswitch.conf", False), ("\xe9", False)]
 )
 def test_what_others_go_by_does_not_wait(tmp_path: Path, name: str, waits: bool) -> None:
-    commit, path = group_commit.GroupCommit(), str(tmp_path / name)
+    commit = group_commit.GroupCommit()
     (tmp_path / "hidden").write_text("new")
     before = os.listdir("/proc/self/fd")
-    with open(tmp_path / "hidden", "rb") as file:
-        folder = os.open(tmp_path, os.O_RDONLY)
-        assert not commit.add(file.fileno(), folder, "hidden", path, None), "nobody collects"
-        with commit.collecting(1):
-            assert commit.add(file.fileno(), folder, "hidden", path, None) is waits
-        os.close(folder)
+    file = waiting(tmp_path, "hidden", name)
+    assert not commit.add(file), "nobody collects"
+    with commit.collecting(1):
+        assert commit.add(file) is waits
+    for descriptor in (file.folder, *([] if waits else [file.descriptor])):
+        os.close(descriptor)
     assert (commit.owns(1), commit.owns(0), commit.is_collecting) == (waits, False, False)
     assert commit.may_concern(str(tmp_path / name.upper())) is (waits or not name.isascii())
     assert not commit.may_concern(str(tmp_path / "other"))
@@ -321,13 +327,13 @@ def test_which_file_systems_are_synced_as_a_whole(
 
 def test_a_file_that_does_not_get_its_name_is_gone(tmp_path: Path) -> None:
     commit, before = group_commit.GroupCommit(), os.listdir("/proc/self/fd")
-    folder = os.open(tmp_path, os.O_RDONLY)
     (tmp_path / "taken").mkdir()
     for name in ("taken", "free"):
         (tmp_path / f".{name}").write_text("new")
-        with open(tmp_path / f".{name}") as file, commit.collecting(1):
-            assert commit.add(file.fileno(), folder, f".{name}", str(tmp_path / name), None)
-    os.close(folder)
+        file = waiting(tmp_path, f".{name}", name)
+        with commit.collecting(1):
+            assert commit.add(file)
+        os.close(file.folder)
     assert not commit.finish(1)
     assert sorted(os.listdir(tmp_path)) == ["free", "taken"]
     assert not commit.owns(1) and commit.finish(1)
