@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's alternatives: which of several programs a name means."""
+"""Alternatives, Debian's and Red Hat's: which of several programs a name means."""
 
 from __future__ import annotations
 

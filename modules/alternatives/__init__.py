@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's alternatives: which of several programs a name means (update-alternatives)."""
+"""Alternatives, Debian's and Red Hat's: which of several programs a name means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from modules import cmd
+from modules import _paths, cmd
 from modules._planned.overlay import overlay
 from modules._texts.lines import plain_name
 from modules.alternatives import _planned
@@ -26,7 +26,7 @@ class AlternativeGroup:
 
 
 def _program() -> str:
-    program = cmd.which("update-alternatives")
+    program = cmd.which("update-alternatives") or cmd.which("alternatives")
     if program is None:
         raise CommandFailed(
             "update-alternatives is not installed", missing=("command", "update-alternatives")
@@ -37,8 +37,8 @@ def _program() -> str:
 def group(name: str) -> AlternativeGroup | None:
     """A name's alternatives; None where there is no such name."""
     argv = [_program(), "--query", plain_name(name, "the name of the alternatives")]
-    if overlay() is not None:
-        return _planned_group(name)
+    if overlay() is not None or _planned.is_red_hats():  # which has no --query
+        return _recorded_group(name)
     done = cmd.probe(argv)
     if done.retcode:
         return None
@@ -67,6 +67,13 @@ def group(name: str) -> AlternativeGroup | None:
 @for_states
 def selections() -> list[tuple[str, str, str]]:
     """All names, each with its mode (auto or manual) and the path that it means now."""
+    if _planned.is_red_hats():
+        known = {name: _recorded_group(name) for name in sorted(_paths.listdir(_planned.records()))}
+        return [
+            (name, "auto" if found.auto else "manual", found.current)
+            for name, found in known.items()
+            if found
+        ]
     rows = [line.split(None, 2) for line in _asked("--get-selections").splitlines()]
     return [(row[0], row[1], row[2]) for row in rows if len(row) == 3]
 
@@ -78,13 +85,19 @@ def _asked(option: str) -> str:
     return done.stdout
 
 
-def _planned_group(name: str) -> AlternativeGroup | None:
+def _recorded_group(name: str) -> AlternativeGroup | None:
     planned = _planned.recorded(name)
     if planned is None or not planned.choices:
         return None
     result = AlternativeGroup()
     result.link, result.auto, result.current = planned.link, planned.auto, planned.current
     result.choices = {path: priority for path, (priority, _) in planned.choices.items()}
+    result.slaves = [
+        (path, slave, link, target)
+        for path, (_, targets) in planned.choices.items()
+        for (slave, link), target in zip(planned.slaves, targets, strict=False)
+        if target
+    ]
     return result
 
 

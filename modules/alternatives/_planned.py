@@ -1,29 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What update-alternatives would do: a dry run plans its files and links instead of running it."""
+"""What update-alternatives would do, Debian's or Red Hat's: a dry run plans its files and links
+instead of running it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
-from modules import _paths, file
+from modules import _paths, cmd, file
 from modules._texts.lines import encoded, split
 from runner.api import CommandFailed
 from runner.api.planning import only_files
 
-RECORDS = "/var/lib/dpkg/alternatives"
 LINKS = "/etc/alternatives"
+PRIORITY = re.compile(r"(?:@([^@]+)@)?(-?\d+) *(.*)")  # Red Hat: @family@priority initscript
+
+
+def is_red_hats() -> bool:
+    """Return whether the program is Red Hat's, which has another list of commands."""
+    return cmd.which("alternatives") is not None
+
+
+def records() -> str:
+    """The folder with a record of each name."""
+    debians, others = "/var/lib/dpkg/alternatives", "/var/lib/alternatives"
+    return others if is_red_hats() or not _paths.isdir(debians) else debians
 
 
 class Alternatives:
-    """A name as its record in RECORDS has it. slaves: further names that go with it, with their
-    links. choices: path -> priority and the paths of the slaves.
+    """A name as its record has it. slaves: further names that go with it, with their links.
+    choices: path -> priority and the paths of the slaves. families: of Red Hat's choices, path ->
+    what stands around the priority.
     """
 
     def __init__(self, name: str) -> None:
         self.name, self.link, self.auto = name, "", True
         self.slaves: list[tuple[str, str]] = []
         self.choices: dict[str, tuple[int, list[str]]] = {}
+        self.families: dict[str, tuple[str, str]] = {}
 
     @property
     def current(self) -> str:
@@ -34,12 +50,18 @@ class Alternatives:
 
     @property
     def best(self) -> str:
-        return max(sorted(self.choices), key=lambda path: self.choices[path][0])
+        paths = self.choices if is_red_hats() else sorted(self.choices)
+        return max(paths, key=lambda path: self.choices[path][0])
+
+    @property
+    def family(self) -> str:
+        """The family of what the name means; only Red Hat's have one."""
+        return self.families.get(self.current, ("", ""))[0]
 
 
 def recorded(name: str) -> Alternatives | None:
     """A name's alternatives as they are planned; None where there is no such name."""
-    path = f"{RECORDS}/{name}"
+    path = f"{records()}/{name}"
     if not file.is_file(path):
         return None
     lines = split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
@@ -51,8 +73,12 @@ def recorded(name: str) -> Alternatives | None:
     for at in range(head + 1, len(lines) - size + 1, size):
         if not lines[at]:
             break
-        if _paths.exists(lines[at]):  # it passes over the others
-            found.choices[lines[at]] = int(lines[at + 1]), lines[at + 2 : at + size]
+        priority = PRIORITY.fullmatch(lines[at + 1])
+        if priority and (is_red_hats() or _paths.exists(lines[at])):  # it passes over the others
+            found.choices[lines[at]] = int(priority[2]), lines[at + 2 : at + size]
+            found.families[lines[at]] = priority[1] or "", priority[3]
+    if is_red_hats() and found.choices:  # a link that leads elsewhere was set by hand
+        found.auto = found.auto and found.current == found.best
     return found
 
 
@@ -87,6 +113,8 @@ def change(action: str, *values: str) -> str:
     if "/" in name or " " in name:
         raise _failure(f"alternative name ({name}) must not contain '/' and spaces")
     group = recorded(name) or Alternatives(name)
+    if is_red_hats():
+        return _red_hats(group, action, values)
     before = group.current
     if action == "--install":
         _install(group, values[0], values[2], int(values[3]))
@@ -113,6 +141,46 @@ def change(action: str, *values: str) -> str:
     mode = "auto" if group.auto else "manual"
     using = f"using {group.current} to provide {group.link} ({name}) in {mode} mode"
     return f"update-alternatives: {using}"
+
+
+def _red_hats(group: Alternatives, action: str, values: Sequence[str]) -> str:
+    """Plan what an action of Red Hat's program would do."""
+    name, path = group.name, values[1] if action in ("--remove", "--set") else ""
+    if action == "--install":
+        if group.choices and values[0] != group.link:
+            raise CommandFailed(f"the primary link for {name} must be {group.link}")
+        # what was the best one stays so for now
+        meant = group.best if values[2] in group.choices else ""
+        _install(group, values[0], values[2], int(values[3]))
+        group.choices[values[2]] = int(values[3]), [""] * len(group.slaves)
+        group.families[values[2]] = "", ""
+        if group.auto or meant:
+            _point(group, (meant if group.auto else group.current) or group.best)
+    elif path and path not in group.choices:
+        raise CommandFailed(f"{path} has not been configured as an alternative for {name}")
+    elif action == "--remove" and len(group.choices) == 1:
+        return _remove(group)
+    elif action == "--remove":
+        family = group.family
+        goes = group.current == path
+        # the last one takes its place
+        last = list(group.choices)[-1]
+        order = [last if each == path else each for each in list(group.choices)[:-1]]
+        group.choices = {each: group.choices[each] for each in order}
+        best = max(order, key=lambda each: _rank(group, each, family))
+        if goes and group.families[best][0] != family:
+            group.auto = True
+        if goes or group.auto:
+            _point(group, best)
+    else:
+        group.auto = action == "--auto"
+        _point(group, group.best if group.auto else path)
+    _record(group)
+    return ""
+
+
+def _rank(group: Alternatives, path: str, family: str) -> tuple[bool, int]:
+    return bool(family) and group.families[path][0] == family, group.choices[path][0]
 
 
 def _install(group: Alternatives, link: str, path: str, priority: int) -> None:
@@ -151,17 +219,19 @@ def _record(group: Alternatives) -> None:
     lines = ["auto" if group.auto else "manual", group.link]
     lines += [word for slave in group.slaves for word in slave]
     lines.append("")
-    for path in sorted(group.choices):
+    for path in group.choices if is_red_hats() else sorted(group.choices):
         priority, slaves = group.choices[path]
-        lines += [path, str(priority), *slaves]
-    file.write(f"{RECORDS}/{group.name}", encoded([*lines, ""]), mode="0644")
+        family, script = group.families.get(path, ("", ""))
+        lines += [path, (f"@{family}@" if family else "") + f"{priority} {script}".rstrip()]
+        lines += slaves
+    file.write(f"{records()}/{group.name}", encoded([*lines, ""]), mode="0644")
 
 
 def _remove(group: Alternatives) -> str:
     for name, link in [(group.name, group.link), *group.slaves]:
         _unlink(link)
         _unlink(f"{LINKS}/{name}")
-    file.remove(f"{RECORDS}/{group.name}")
+    file.remove(f"{records()}/{group.name}")
     return ""
 
 
