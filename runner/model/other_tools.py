@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 
+from runner.model import text_tables
 from runner.model.diagnostics import suggestion
 from runner.model.records import Record
 
@@ -84,19 +84,14 @@ class Word(Record):
 @cache
 def table() -> tuple[Word, ...]:
     """All rows."""
-    return tuple(_rows(files("runner.model").joinpath(TABLE).read_text(encoding="utf-8")))
+    return tuple(_words())
 
 
-def _rows(text: str) -> Iterator[Word]:
-    kind = ""
-    for line in text.splitlines():
-        if line.startswith("# ---"):
-            kind = line.split()[-1]
-        elif line and not line.startswith("#"):
-            names, said, *tools = re.split(r" ?\| ", line)
-            pairs = (tool.split(": ", 1) for tool in tools)
-            words = {tool: tuple(listed.split(", ")) for tool, listed in pairs}
-            yield Word(kind, tuple(names.split()), said, words)
+def _words() -> Iterator[Word]:
+    for kind, (names, said, *tools) in text_tables.rows("runner.model", TABLE):
+        pairs = (tool.split(": ", 1) for tool in tools)
+        words = {tool: tuple(listed.split(", ")) for tool, listed in pairs}
+        yield Word(kind, tuple(names.split()), said, words)
 
 
 @cache

@@ -4,7 +4,7 @@ it, and which functions need not keep it, with the reason.
 
 tests/test_laws.py asks of every function in the registry, law by law, that a scenario tries it, or
 that the table says why none does. The arguments of Salt's functions have a table of their own:
-runner/language/arguments/lacking.py.
+runner/language/arguments/lacking.txt.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config import key_descriptions, report
 from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
-from runner.sources.config.keys import DEFAULTS, NUMBER, SALT_KEYS, SETTINGS, choices, types
+from runner.sources.config.keys import DEFAULTS, NUMBER, SETTINGS, choices, salt_keys, types
 from runner.sources.config.options import Options
 from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING
@@ -89,14 +89,16 @@ def entries(name: str) -> list[Entry]:
         return chosen
     if name in INSTEAD:
         raise RunnerError(f"{name} is a key of Salt without effect in runner", hint=INSTEAD[name])
-    if name in SALT_KEYS or name in DEFAULTS:
+    if name in salt_keys() or name in DEFAULTS:
         raise RunnerError(
             f"{name} is a key of Salt without effect in runner",
             hint=PRINTING.get(name, "it may stay; templates see it in `opts`"),
         )
     parent, dot, _ = name.partition(".")
     below = [full for full in documented if full.startswith(f"{parent}.")]
-    near = similar(name, below or [*documented, *SALT_KEYS], 1, 0.85 if dot and not below else 0.6)
+    near = similar(
+        name, below or [*documented, *salt_keys()], 1, 0.85 if dot and not below else 0.6
+    )
     hint = suggestion(near[0]) if near else "`runner doc config` lists all"
     if dot and not below and not near:
         hint = f"a module of yours may read it: `runner doc {parent}`"
@@ -231,7 +233,7 @@ def page() -> str:
         "## Keys of Salt that are done in another way\n\n| key | instead |\n|---|---|\n"
         + "".join(rows)
     )
-    others = sorted(name for name in SALT_KEYS if name not in keys() and name not in INSTEAD)
+    others = sorted(name for name in salt_keys() if name not in keys() and name not in INSTEAD)
     parts.append(f"## Keys of Salt without effect\n\n{', '.join(f'`{name}`' for name in others)}\n")
     return "\n".join(parts)
 

@@ -6,8 +6,10 @@ and Salt's.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from runner.model import text_tables
 from runner.model.diagnostics import similar
 from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
 from runner.sources.config.unused_keys import INSTEAD
@@ -703,78 +705,11 @@ def may_be_odd(key: str) -> bool:
     return "str" in _kinds(_type(key))
 
 
-# a Salt minion's keys: those that mean nothing here (a master, a daemon, a network) are taken
-# without a word
-_NAMES = """
-        acceptance_wait_time acceptance_wait_time_max always_verify_signature append_domain
-    append_minionid_config_dirs args_stdin auth_retries auth_safemode auth_timeout auth_tries
-    auto_accept     autoload_dynamic_modules autosign_timeout backup_mode beacons
-    beacons_before_connect     cache cache_jobs cache_sreqs caller clean_dynamic_modules
-    cluster_mode cmd_safe conf_file config_dir     cython_enable decrypt_pillar
-    decrypt_pillar_default decrypt_pillar_delimiter decrypt_pillar_renderers
-    disable_aes_with_tls disable_grains disable_modules disable_returners disabled_requisites
-    discovery doc     enable_fqdns_grains enable_gpu_grains enable_legacy_startup_events
-    enable_zip_modules     encryption_algorithm engines event_match_type ext_job_cache ext_pillar
-    ext_pillar_first extension_modules     extmod_blacklist extmod_whitelist features
-    file_buffer_size file_recv file_recv_max_size fileserver_backend     fips_mode force_color
-    git_pillar_base git_pillar_branch git_pillar_depth git_pillar_disable_saltenv_mapping
-    git_pillar_env git_pillar_fallback git_pillar_global_lock git_pillar_includes
-    git_pillar_insecure_auth     git_pillar_passphrase git_pillar_password git_pillar_privkey
-    git_pillar_proxy git_pillar_pubkey     git_pillar_ref_types git_pillar_refspecs git_pillar_root
-    git_pillar_ssl_verify git_pillar_timeout git_pillar_update_interval git_pillar_user
-    gitfs_base gitfs_provider git_pillar_provider gitfs_all_saltenvs gitfs_env_whitelist
-    gitfs_env_blacklist git_pillar_all_saltenvs git_pillar_mountpoint gitfs_depth
-    gitfs_disable_saltenv_mapping gitfs_fallback gitfs_global_lock     gitfs_insecure_auth
-    gitfs_mountpoint gitfs_passphrase gitfs_password gitfs_privkey gitfs_proxy gitfs_pubkey
-    gitfs_ref_types gitfs_refspecs gitfs_remotes gitfs_root gitfs_saltenv gitfs_saltenv_blacklist
-    gitfs_saltenv_whitelist gitfs_ssl_verify gitfs_timeout gitfs_update_interval gitfs_user
-    global_state_conditions gpg_cache     gpg_cache_backend gpg_cache_ttl gpg_decrypt_must_succeed
-    gpg_keydir grains_blacklist grains_cache     grains_cache_expiration grains_deep_merge
-    grains_dirs grains_refresh_every grains_run hard_crash hash_type     hgfs_update_interval
-    http_max_body http_request_timeout id_function interface ipc_mode ipc_write_buffer ipv6
-    jinja_lstrip_blocks jinja_trim_blocks keys.cache_driver keysize local lock_saltenv log_datefmt
-    log_datefmt_console log_datefmt_logfile log_fmt_console log_fmt_jid log_fmt_logfile
-    log_fmt_minion_id     log_granular_levels log_level_logfile log_rotate_backup_count
-    log_rotate_max_bytes loop_interval master     master_alive_interval master_failback
-    master_failback_interval master_finger master_port master_shuffle     master_sign_key_name
-    master_tops_first master_tries master_type master_uri_format max_event_size     max_open_files
-    metrics mine_enabled mine_functions mine_interval mine_return_job minion_id_caching
-    minion_id_lowercase minion_id_remove_domain minion_jid_queue_hwm minion_restart_command
-    minion_sign_messages     minionfs_update_interval module_dirs modules_max_memory
-    multifunc_ordered multiprocessing no_color no_parse     no_return_event on_demand_ext_pillar
-    open_mode optimization_order output output_file output_file_append     outputter_dirs password
-    permissive_pki_access pidfile pillar.cache_driver pillar_cache pillar_cache_backend
-    pillar_cache_ttl pillar_mask_output pillar_opts pillar_raise_on_missing ping_interval pki_dir
-    print_metadata     process_count_max profiling_enabled profiling_path providers proxy_host
-    proxy_minion proxy_password     proxy_port proxy_username pub_ret publish_port publish_session
-    publisher_acl publisher_acl_blacklist     random_master random_reauth_delay random_startup_delay
-    range_server reactor reactor_niceness     reactor_refresh_interval reactor_worker_hwm
-    reactor_worker_threads recon_default recon_max recon_randomize     refresh_grains_cache
-    rejected_retry render_dirs renderer_blacklist renderer_whitelist     request_channel_timeout
-    request_channel_tries resolve_dns_fallback resource_pillar_key resources     resources_dispatch
-    resources_tgt resources_tgt_type restart_on_error retcode_passthrough retry_dns
-    retry_dns_count return return_retry_timer return_retry_timer_max return_retry_tries
-    returner_dirs root_dir     roots_update_interval s3fs_update_interval salt_cp_chunk_size
-    saltpip_allow_find_links     saltpip_disable_pip_version_check saltpip_no_deps saltpip_no_index
-    saltpip_use_pythonpath schedule     schedule_data scheduler_before_connect
-    selected_output_option sign_pub_messages     signing_algorithm skip_grains sls_list
-    snapper_states snapper_states_config sock_dir sock_pool_size     source_address
-    source_interface_name source_publish_port source_ret_port ssh_merge_pillar ssl
-    start_event_grains startup_states state_events state_output state_output_diff
-    state_output_profile state_queue state_tabular state_verbose states_dirs sudo_user
-    svnfs_update_interval syndic_finger syndic_master syndic_retries tcp_authentication_retries
-    tcp_keepalive     tcp_keepalive_cnt tcp_keepalive_idle tcp_keepalive_intvl tcp_pub_port
-    tcp_pull_port tcp_reconnect_backoff     thorium_roots thorium_top thoriumenv top_file tracing
-    transport unique_jid update_restart_services     update_url use_master_when_local
-    use_os_truststore use_superseded user username utils_dirs verify_env
-    verify_master_pubkey_sign whitelist_modules whitelist_state_modules winrepo_branch
-    winrepo_cache_expire_max     winrepo_cache_expire_min winrepo_cachefile winrepo_depth
-    winrepo_dir winrepo_dir_ng winrepo_fallback     winrepo_insecure_auth
-    winrepo_installer_cache_expire winrepo_passphrase winrepo_password winrepo_privkey
-    winrepo_proxy winrepo_pubkey winrepo_refspecs winrepo_remotes winrepo_remotes_ng
-    winrepo_source_dir     winrepo_ssl_verify winrepo_user zmq_filtering zmq_monitor
-"""
-SALT_KEYS = frozenset(_NAMES.split())
+@cache
+def salt_keys() -> frozenset[str]:
+    """A Salt minion's keys: those that mean nothing here are taken without a word."""
+    rows = text_tables.rows("runner.sources.config", "salt_keys.txt")
+    return frozenset(name for _, (name,) in rows)
 
 
 def is_known(key: object) -> bool:
@@ -782,7 +717,7 @@ def is_known(key: object) -> bool:
     return (
         key in SETTINGS
         or key in DEFAULTS
-        or key in SALT_KEYS
+        or key in salt_keys()
         or key in INSTEAD
         or "." in str(key)
         or ":" in str(key)
@@ -792,4 +727,4 @@ def is_known(key: object) -> bool:
 def nearest(key: object) -> str | None:
     """The key that was probably meant."""
     ours = similar(str(key), [*SETTINGS, *DEFAULTS], 1, 0.75)
-    return next(iter(ours or similar(str(key), SALT_KEYS, 1, 0.8)), None)
+    return next(iter(ours or similar(str(key), salt_keys(), 1, 0.8)), None)

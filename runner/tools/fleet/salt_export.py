@@ -15,7 +15,7 @@ from typing import Any
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.sources.config.file import is_store, setting_place
-from runner.sources.config.keys import DEFAULTS, SALT_KEYS, SETTINGS
+from runner.sources.config.keys import DEFAULTS, SETTINGS, salt_keys
 from runner.sources.config.options import Options
 from runner.tools.fleet.salt_module import OF_MASTER
 
@@ -108,7 +108,7 @@ def left_out(options: Options, hosts: Hosts = MappingProxyType({})) -> list[Diag
         if key in OF_RUNNER:
             message = f"{key} is not a key of Salt: `state.apply` does not know it"
             hint = "`salt '*' runner.highstate` obeys it"
-        elif key in SALT_KEYS or key in DEFAULTS or key == "grains":
+        elif key in salt_keys() or key in DEFAULTS or key == "grains":
             message = f"{key} belongs to the minions: it is not exported"
             hint = f"write it into their configuration: `{key}: ...` in /etc/salt/minion"
         elif key in SETTINGS:

@@ -21,28 +21,31 @@ OWN = {
     },
     "function": {f"{m}.{name}" for m in LIBRARY.modules() for name in LIBRARY.functions(m)},
 }
-ROWS = {"state": unsupported.STATES, "function": unsupported.FUNCTIONS}
+ROWS = {
+    "state": unsupported.table(unsupported.STATES, unsupported.ELSEWHERE),
+    "function": unsupported.table(unsupported.FUNCTIONS),
+}
 KINDS = pytest.mark.parametrize("kind", ROWS)
 
 
 @KINDS
 def test_no_row_is_of_a_function_that_runner_has(kind: str) -> None:
     stale = {row: names for row in ROWS[kind] if (names := fnmatch.filter(OWN[kind], row))}
-    assert not stale, "remove or narrow these rows of runner/engine/loader/unsupported.py"
+    assert not stale, "remove or narrow these rows of runner/engine/loader/unsupported.txt"
 
 
 @KINDS
 def test_each_row_is_of_a_function_of_salt(kind: str) -> None:
     names = list(of_salt(kind))
     unknown = [row for row in ROWS[kind] if not fnmatch.filter(names, row)]
-    assert set(unknown) <= unsupported.STATES_ELSEWHERE.keys()
+    assert set(unknown) <= unsupported.table(unsupported.ELSEWHERE).keys()
 
 
 @KINDS
 def test_advice_names_functions_that_there_are(kind: str) -> None:
     everything = OWN["state"] | OWN["function"]
     modules = {name.partition(".")[0] for name in everything}
-    advice = {*ROWS[kind].values(), *unsupported.WITHIN_A_RUN.values()}
+    advice = {*ROWS[kind].values(), *unsupported.table(unsupported.WITHIN_A_RUN).values()}
     words = {word for text in advice for word in re.findall(r"(?<![\w/.])[a-z]\w*\.[\w*]+", text)}
     assert len(words) > 10
     unknown = {
@@ -71,7 +74,7 @@ def test_the_command_lists_what_is_missing(machine: Machine) -> None:
     assert "state.apply" not in text  # `runner call state.apply` is there
     whole = json.loads(machine("doc", "--missing", "--out", "json").stdout)["local"]
     silent = [name for kind in whole for name, advice in whole[kind].items() if not advice]
-    assert not silent, "say in runner/engine/loader/unsupported.py what to write instead"
+    assert not silent, "say in runner/engine/loader/unsupported.txt what to write instead"
     assert "file.managed" not in whole["states"] and whole["states"]["apt.held"] == "pkg.held"
     part = json.loads(machine("doc", "--missing", "cp.", "--out", "json").stdout)["local"]
     assert part["states"] == {} and "master" in part["functions"]["cp.push"]

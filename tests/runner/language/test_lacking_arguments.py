@@ -36,12 +36,12 @@ def test_each_argument_that_runner_lacks_has_a_row() -> None:
     silent = [
         f"{name}: {argument}" for name, argument in LACKING if not lacking.row(name, argument)
     ]
-    assert not silent, "implement it, or add a row to runner/language/arguments/lacking.py"
+    assert not silent, "implement it, or add a row to runner/language/arguments/lacking.txt"
 
 
 def test_no_row_is_of_an_argument_that_runner_has() -> None:
     used = {lacking.row(name, argument) for name, argument in LACKING}
-    stale = [row for row in lacking.ROWS if row not in used]
+    stale = [row for row in lacking.rows() if row not in used]
     assert not stale
     words = {
         (row, word)
@@ -52,7 +52,7 @@ def test_no_row_is_of_an_argument_that_runner_has() -> None:
     }
     idle = [
         f"{row.functions}: {word}"
-        for row in lacking.ROWS
+        for row in lacking.rows()
         for word in row.arguments.split()
         if (row, word) not in words
     ]
@@ -78,20 +78,20 @@ def test_no_argument_is_ignored_without_a_reason() -> None:
     def rows(function: str, argument: str) -> set[tuple[lacking.Row, str]]:
         return {
             (row, word)
-            for row in lacking.TAKEN
+            for row in lacking.rows(lacking.TAKEN)
             for word in row.arguments.split()
             if lacking.fits(function, row.functions) and lacking.fits(argument, word)
         }
 
     silent = [f"{name}: {argument}" for name, argument in ignored if not rows(name, argument)]
-    assert not silent, "do what Salt does, refuse it (ROWS), or give the reason (TAKEN)"
+    assert not silent, "do what Salt does, refuse it (lacking), or give the reason (taken)"
     used = {found for name, argument in ignored for found in rows(name, argument)}
-    words = {(row, word) for row in lacking.TAKEN for word in row.arguments.split()}
+    words = {(row, word) for row in lacking.rows(lacking.TAKEN) for word in row.arguments.split()}
     assert not words - used, "these words of rows are for no argument"
 
 
 def test_a_new_name_is_an_argument_of_the_function() -> None:
-    for row in lacking.ROWS:
+    for row in lacking.rows():
         if row.becomes == lacking.RENAMED:
             assert row.text in schema_of(LIBRARY.state(row.functions).function).parameters
 
