@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from modules import cmd
 from modules._machine.processes import needs
 from runner.api import CommandFailed, StateFailed, changer
-from runner.api.offline import of_running
+from runner.api.offline import is_offline
 
 NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module
 NOT_RUNNING = 252
+RELOAD = ("--reload",)
 
 
 def list_zones() -> list[str]:
@@ -126,22 +128,38 @@ def _kept(permanent: bool, zone: str | None = None) -> list[str]:
     return ["--permanent", *where] if permanent else where
 
 
-@of_running
 @changer
 def change(options: Sequence[Sequence[str]]) -> bool:
     """Call firewall-cmd with each of some lists of options, then have firewalld take the
-    configuration. Raises CommandFailed when one of them fails.
+    configuration, which a system that does not run does when it starts. Raises CommandFailed when
+    one of them fails.
     """
-    for words in (*options, ("--reload",)):
-        done = cmd.execute(["firewall-cmd", *words])
+    for words in (*options, RELOAD):
+        if is_offline() and words == RELOAD:
+            continue
+        argv = _argv(words)
+        done = cmd.execute(argv)
         if done.retcode:
-            raise CommandFailed(f"firewall-cmd {' '.join(words)}: {done.error_text}")
+            raise CommandFailed(f"{shlex.join(argv)}: {done.error_text}")
     return True
 
 
+def _argv(words: Sequence[str]) -> list[str]:
+    if not is_offline():
+        return ["firewall-cmd", *words]
+    of_zone = any(word.startswith("--zone=") for word in words)
+    names = {"--remove-service": "--remove-service-from-zone"} if of_zone else {}
+    said = (word.partition("=") for word in words if word != "--permanent")
+    return [
+        "firewall-offline-cmd",
+        *(f"{names.get(key, key)}{eq}{value}" for key, eq, value in said),
+    ]
+
+
 def _ask(*words: str) -> str:
-    needs("firewall-cmd", "firewalld")
-    done = cmd.probe(["firewall-cmd", *words])
+    argv = _argv(words)
+    needs(argv[0], "firewalld")
+    done = cmd.probe(argv)
     if done.retcode == NOT_RUNNING:
         raise StateFailed("firewalld is not running", missing=("service", "firewalld"))
     if done.retcode:

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import cmd, file
 from modules._machine.processes import Completed, needs
 from modules._texts.call_options import options_of
 from modules._texts.lines import one_line, plain_name
+from modules.firewalls import _own_network as own_network
 from runner.api import CommandFailed, Record, StateFailed, changer
-from runner.api.offline import of_running
+from runner.api.offline import is_offline
 
 NEEDS_PROGRAM = "ipset"  # without it templates find no function of this module
 # reads commands in a network namespace that ends with this shell, and prints what came of them
 _TRIAL = "ipset restore && exec ipset save"
+SAVED_AT = "/etc/iptables/ipsets"  # where ipset-persistent reads them at the start
+LOAD = own_network.loading(SAVED_AT, "ipset restore")
+_SEED = re.compile(r" initval \w+")  # by chance
 _COUNTED = re.compile(r" (timeout|packets|bytes) \d+")
 
 
@@ -93,22 +98,22 @@ def attempt(header: str, entries: Sequence[str]) -> Set:
     name = plain_name(" ".join(header.split()[1:2]), "the name of a set")
     lines = [header, *(f"add {name} {entry}" for entry in entries)]
     text = "\n".join([*(one_line(line, "an entry") for line in lines), ""])
-    needs("unshare", "util-linux")
     needs("ipset", "ipset")
-    return _read(_checked(cmd.probe(["unshare", "--net", "sh", "-c", _TRIAL], stdin=text)).stdout)
+    return _read(_checked(own_network.probe(_TRIAL, stdin=text)).stdout)
 
 
-@of_running
 @changer(touches=[])
 def change(*commands: str) -> None:
-    """Carry out commands of ipset; what is so already is no failure. Raises CommandFailed with what
-    ipset says.
+    """Carry out commands of ipset; what is so already is no failure. On a system that does not run
+    they change the file of sets. Raises CommandFailed with what ipset says.
     """
-    needs("ipset", "ipset")
     lines = [one_line(command, "a command of ipset") for command in commands]
-    done = cmd.probe(["ipset", "-exist", "restore"], stdin="\n".join([*lines, ""]))
+    done = _ipset("-exist", "restore", stdin="\n".join([*lines, ""]), keep="ipset save")
     if done.retcode:
         raise CommandFailed(_reason(done))
+    if is_offline():
+        file.makedirs(os.path.dirname(SAVED_AT))
+        file.write(SAVED_AT, f"{_SEED.sub('', done.stdout)}\n".encode())
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -213,9 +218,11 @@ def _read(text: str) -> Set:
     return Set(header, entries)
 
 
-def _ipset(*words: str) -> Completed:
+def _ipset(*words: str, stdin: str | None = None, keep: str = "") -> Completed:
     needs("ipset", "ipset")
-    return cmd.probe(["ipset", *words])
+    if is_offline():
+        return own_network.with_kept(LOAD, ["ipset", *words], keep, stdin)
+    return cmd.probe(["ipset", *words], stdin=stdin)
 
 
 def _checked(done: Completed) -> Completed:

@@ -9,8 +9,9 @@ import socket
 from modules import cmd, file
 from modules._machine.processes import Completed, needs
 from modules._texts.lines import one_line, plain_name
+from modules.firewalls import _own_network as own_network
 from runner.api import CommandFailed, StateFailed, changer
-from runner.api.offline import of_running
+from runner.api.offline import is_offline, offline_as
 
 NEEDS_PROGRAM = "ufw"  # without it templates find no function of this module
 SETTINGS = "/etc/ufw/ufw.conf"
@@ -18,6 +19,8 @@ DEFAULTS = "/etc/default/ufw"
 # what /etc/default/ufw calls directions and policies
 _DIRECTIONS = {"incoming": "INPUT", "outgoing": "OUTPUT", "routed": "FORWARD"}
 _POLICIES = {"ACCEPT": "allow", "DROP": "deny", "REJECT": "reject"}
+# ufw changes its files, and the rules in force where it is on
+_LOAD = f"! grep -q ^ENABLED=yes {SETTINGS} || /lib/ufw/ufw-init start >/dev/null"
 _PORTS = re.compile(r"(any|\d+(:\d+)?(,\d+(:\d+)?)*)(/[a-z]+)?")
 
 
@@ -29,6 +32,7 @@ def is_enabled() -> bool:
     return _setting(SETTINGS, "ENABLED") == "yes"
 
 
+@offline_as(is_enabled)  # it is on when the system starts
 def is_active() -> bool:
     """Return whether the firewall is on now.
 
@@ -136,7 +140,6 @@ def has_rule(words: list[str]) -> bool:
     return "Skipping" in last and not set(last) - {"Skipping"}
 
 
-@of_running
 @changer(touches=[])
 def change(*words: str) -> str:
     """Have ufw change something: what it says. Raises CommandFailed with why it does not."""
@@ -149,6 +152,8 @@ def change(*words: str) -> str:
 
 def _ufw(*words: str) -> Completed:
     needs("ufw", "ufw")
+    if is_offline():
+        return own_network.with_kept(_LOAD, ["ufw", *words])
     return cmd.probe(["ufw", *words])
 
 

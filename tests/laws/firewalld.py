@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 TOOL = r"""
 cat >/usr/local/bin/firewall-cmd <<'X'
 #!/bin/sh
 for word; do case $word in --zone=*|--service=*) of=${word#*=} ;; esac; last=$word; done
 value=${last#*=}; kind=${last%%=*}; kind=${kind#--}
+kind=${kind%-from-zone}
 list() { cat /srv/fw/$of/$1 2>/dev/null | tr '\n' ' '; }
 case $kind in
 get-zones) echo public work ;;
@@ -56,6 +57,7 @@ PRUNED = {
     f"prune_{each}": True
     for each in ("block_icmp", "interfaces", "sources", "rich_rules", "port_fwd", "ports")
 }
+KEPT = "mv /usr/local/bin/firewall-cmd /usr/local/bin/firewall-offline-cmd"
 
 
 on = on_machine("firewalld.", TOOL)
@@ -85,3 +87,4 @@ SCENARIOS = [
     on("service", name="exporter", ports=["9100/tcp"], protocols="ah"),
     on("service", name="http", plans=False),
 ]
+SCENARIOS += offline_too(SCENARIOS, KEPT)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 NET = "ipset create net hash:net comment; ipset add net 10.0.0.0/8 comment ours; "
 SIX = "ipset create six hash:ip family inet6 counters timeout 600; ipset add six 2001:db8::1; "
 LIST = NET + SIX + "ipset create all list:set; ipset add all net; "
+KEPT = "mkdir -p /etc/iptables; ipset save >/etc/iptables/ipsets; ipset destroy"
 
 
 on = on_machine("ipset.", layer="firewalls")
@@ -44,3 +45,4 @@ SCENARIOS = [
     on("flush", "ipset create net hash:net", plans=False, name="net"),
     on("flush", name="nowhere", fails="ipset set nowhere does not exist"),
 ]
+SCENARIOS += offline_too(SCENARIOS, KEPT)

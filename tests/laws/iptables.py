@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 HERE = "apt-get install -q -y iptables; "
 SSH = {"chain": "INPUT", "proto": "tcp", "dport": 22, "connstate": "NEW", "jump": "ACCEPT"}
@@ -24,6 +24,12 @@ LOG = {
     "limit": "5/min",
     "jump": "LOG",
 }
+KEPT = """mkdir -p /etc/iptables
+for six in '' 6; do
+    ip${six}tables-save >/etc/iptables/rules.v${six:-4}
+    for table in filter nat; do ip${six}tables -t $table -F; ip${six}tables -t $table -X; done
+done
+"""
 
 
 on = on_machine("iptables.", HERE, name="rule")
@@ -76,3 +82,4 @@ SCENARIOS = [
     on("flush", HAS, chain="INPUT"),
     on("flush", plans=False, table="nat", family="ipv4"),
 ]
+SCENARIOS += offline_too(SCENARIOS, KEPT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 HERE = "nft flush ruleset; "
 CHAIN = HERE + (
@@ -51,6 +51,8 @@ LOG: dict[str, Any] = {
     "jump": "drop",
 }
 STATES: dict[str, Any] = {"connstate": "RELATED,ESTABLISHED", "jump": "ACCEPT", "match": "state"}
+KEPT = """{ echo flush ruleset; nft list ruleset; } >/etc/nftables.conf; nft flush ruleset
+"""
 
 
 on = on_machine("nftables.", CHAIN, layer="firewalls", name="rule", family="inet")
@@ -115,3 +117,4 @@ SCENARIOS = [
     on("table_absent", HAS, name="filter"),
     on("table_absent", HERE, plans=False, name="filter"),
 ]
+SCENARIOS += offline_too(SCENARIOS, KEPT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 HERE = ""  # it is off, and has no rules
 ON = "ufw --force enable >&2; "
@@ -23,6 +23,7 @@ FULL: dict[str, Any] = {
     "direction": "in",
     "comment": "web servers",
 }
+KEPT = ""  # it has files alone
 
 
 on = on_machine("ufw.", HERE, layer="firewalls")
@@ -64,3 +65,4 @@ SCENARIOS = [
     on("reject", name="ident", **FULL),
     on("reject", ON, name="113/tcp"),
 ]
+SCENARIOS += offline_too(SCENARIOS, KEPT)

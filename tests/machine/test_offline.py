@@ -198,3 +198,58 @@ def test_the_steps_of_a_containerfile_make_what_the_tree_says(image: Debian) -> 
     assert "2 changed" in done.stdout
     assert image.read("stat -c %Y /image/etc/motd").strip() == "1700000000"
     image.run("test ! -e /image/var/lib/runner -a ! -e /image/var/cache/runner")
+
+
+FIREWALLS = """
+blocked:
+  ipset.set_present: [set_type: "hash:net"]
+net:
+  ipset.present: [set_name: blocked, entry: 192.0.2.0/24]
+scans:
+  iptables.insert: [chain: INPUT, match-set: blocked src, jump: DROP]
+none:
+  iptables.set_policy: [chain: INPUT, policy: DROP, family: ipv6]
+site:
+  nftables.table_present: [family: inet]
+input:
+  nftables.chain_present: [table: site, family: inet, table_type: filter, hook: input, priority: 0]
+let in:
+  nftables.append: [table: site, chain: input, family: inet, proto: tcp, dport: 22, jump: ACCEPT]
+22/tcp:
+  ufw.allow: []
+firewall:
+  ufw.enabled: []
+80/tcp:
+  ufw.allow: []
+exporter:
+  firewalld.service: [ports: [9100/tcp]]
+public:
+  firewalld.present: [services: [ssh, exporter], prune_services: True]
+"""
+KEPT = {
+    "iptables/ipsets": "add blocked 192.0.2.0/24",
+    "iptables/rules.v4": "-A INPUT -m set --match-set blocked src -j DROP",
+    "iptables/rules.v6": ":INPUT DROP [0:0]",
+    "nftables.conf": "\t\ttcp dport 22 accept",
+    "ufw/user.rules": "-A ufw-user-input -p tcp --dport 80 -j ACCEPT",
+    "ufw/ufw.conf": "ENABLED=yes",
+    "firewalld/zones/public.xml": '  <service name="exporter"/>',
+}
+
+
+@pytest.mark.parametrize("layer", ["firewalls"], indirect=True)
+def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
+    """Of an image, and none of it is in force on the machine around it."""
+    kernel = "iptables-save; ip6tables-save; nft -s list ruleset; ipset save"
+    image.run("systemctl stop firewalld ufw nftables; nft flush ruleset")
+    before = image.read(kernel)
+    image.tree(wall=FIREWALLS)
+    dry = image.results("sls", "wall", "--root", "/image", "--test")
+    assert {each["result"] for each in dry.values()} == {None}
+    made = image.results("sls", "wall", "--root", "/image")
+    assert {each["result"] for each in made.values()} == {True}
+    for path, line in KEPT.items():
+        assert line in image.read(f"cat /image/etc/{path}").splitlines(), path
+    again = image.results("sls", "wall", "--root", "/image")
+    assert not [each["changes"] for each in again.values() if each["changes"]]
+    assert image.read(kernel) == before

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,16 @@ def on_machine(
         )
 
     return on
+
+
+def offline_too(scenarios: Sequence[Scenario], keep: str) -> list[Scenario]:
+    """The first scenario of each function that has something to do, and the first that has not, for
+    a system that does not run. keep: has its files hold what was prepared, and nothing in force.
+    """
+    first = {(each.function, each.plans): each for each in reversed(scenarios) if not each.fails}
+    return [
+        replace(each, offline=True, prepare=f"{each.prepare}\n{keep}") for each in first.values()
+    ]
 
 
 def _fill(value: Any, tmp: str) -> Any:

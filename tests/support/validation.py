@@ -22,6 +22,7 @@ WITHOUT: Mapping[str, str] = {
     "gpg.*": "gpg makes the files itself, in a copy",
     "grains.*": "the file is runner's own, made anew from values each time",
     "iptables.*": "the file is what iptables-save prints of the kernel's rules",
+    "ipset.*": "the file is what ipset prints of the sets",
     "mysql_query.*": "the file has the rows of a query",
     "nftables.*": "the file is what nft lists of the kernel's rules, and has read again",
     "pkg.*": "the marks of a package manager, which runner takes out or adds one by one",

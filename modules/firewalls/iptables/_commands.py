@@ -59,7 +59,7 @@ def get_rules(family: str = "ipv4") -> Rules:
 
     {{ salt['iptables.get_rules']().filter.INPUT.policy }}
     """
-    done = cmd.probe([_kernel.program(family, "-save")])
+    done = _kernel.run(family, [_kernel.program(family, "-save")])
     if done.retcode:
         raise CommandFailed(done.stderr.strip())
     return parsed(done.stdout)

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import cmd, file
+from modules._machine.processes import Completed
 from modules._texts.lines import plain_name
+from modules.firewalls import _own_network as own_network
+from modules.firewalls import ipset
 from runner.api import CommandFailed, StateFailed, changer, for_states
-from runner.api.offline import of_running
+from runner.api.offline import is_offline
 
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
@@ -146,19 +150,11 @@ def has_rule(family: str, table: str, chain: str, rule: str) -> bool:
     """Return whether a chain has a rule. Raises StateFailed for a rule that iptables does not
     understand.
     """
-    done = cmd.probe(
-        [
-            program(family),
-            "--wait",
-            "--table",
-            *_place(table),
-            "--check",
-            *_place(chain),
-            *shlex.split(rule),
-        ]
-    )
+    words = ["--table", *_place(table), "--check", *_place(chain), *shlex.split(rule)]
+    done = run(family, [program(family), "--wait", *words])
     if done.retcode == 2:
-        raise StateFailed(done.stderr.splitlines()[0])
+        lacks = re.search(r"Set (\S+) doesn't exist", done.stderr)
+        raise StateFailed(done.stderr.splitlines()[0], missing=lacks and ("ipset", lacks[1]))
     return done.retcode == 0
 
 
@@ -176,21 +172,35 @@ def listed(family: str, table: str, chain: str | None = None) -> list[str] | Non
     """The output of iptables -S for a table or a chain; None where there is no such chain. Raises
     StateFailed when iptables fails otherwise.
     """
-    done = cmd.probe(
-        [program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)]
-    )
+    words = ["--table", *_place(table), "--list-rules", *_place(chain)]
+    done = run(family, [program(family), "--wait", *words])
     if "ermission denied" in done.stderr:
         raise StateFailed(done.stderr.strip().splitlines()[0])
     return done.stdout.splitlines() if done.retcode == 0 else None
 
 
-@of_running
 @changer(touches=[])
 def change(family: str, table: str, *words: str) -> None:
-    """Change a table. Raises CommandFailed with what iptables says."""
-    done = cmd.probe([program(family), "--wait", "--table", *_place(table), *words])
+    """Change a table; on a system that does not run in the file of rules. Raises CommandFailed with
+    what iptables says.
+    """
+    keep = f"{program(family, '-save')} | grep -v '^#'"  # without dates
+    done = run(family, [program(family), "--wait", "--table", *_place(table), *words], keep)
     if done.retcode:
         raise CommandFailed(done.error_text)
+    if is_offline():
+        _write(saved_at(family), done.stdout)
+
+
+@for_states
+def run(family: str, argv: Sequence[str], keep: str = "") -> Completed:
+    """What a program says of the rules in force; of a system that does not run, of those which it
+    will start with. keep: as of own_network.with_kept.
+    """
+    if not is_offline():
+        return cmd.probe(argv)
+    load = own_network.loading(saved_at(family), program(family, "-restore"))
+    return own_network.with_kept(f"{ipset.LOAD} && {load}", argv, keep)
 
 
 def saved_at(family: str) -> str:
@@ -202,7 +212,7 @@ def is_saved(family: str, path: str) -> bool:
     """Return whether a file has the rules that are set now."""
     saved = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
     return _without_counters(saved) == _without_counters(
-        cmd.probe([program(family, "-save")]).stdout
+        run(family, [program(family, "-save")]).stdout
     )
 
 
@@ -216,7 +226,10 @@ def _without_counters(saved: str) -> list[str]:
 @for_states
 def write_saved(family: str, path: str) -> str:
     """Write the rules to a file (only while changing)."""
-    done = cmd.probe([program(family, "-save")])
-    file.makedirs(os.path.dirname(path))
-    file.write(path, f"{done.stdout}\n".encode())
+    _write(path, run(family, [program(family, "-save")]).stdout)
     return f'Wrote 1 lines to "{path}"'
+
+
+def _write(path: str, text: str) -> None:
+    file.makedirs(os.path.dirname(path))
+    file.write(path, f"{text}\n".encode())

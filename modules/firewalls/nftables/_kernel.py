@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 from modules import cmd, file
-from modules._machine.processes import needs
+from modules._machine.processes import Completed, needs
 from modules._texts.lines import one_line, plain_name
+from modules.firewalls import _own_network as own_network
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states
-from runner.api.offline import of_running
+from runner.api.offline import is_offline
 
 # Salt's names; nft's own are taken as they are
 FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
@@ -364,11 +365,7 @@ def _try(table: str, chain: str, rule: str, family: str) -> str:
     chain = plain_name(chain, "chain")
     text = _nft("-s", "list", "table", name, table)
     line = f"add rule {name} {table} {chain} {one_line(rule, 'rule')}"
-    needs("unshare", "util-linux")
-    done = cmd.probe(
-        ["unshare", "--net", "sh", "-c", _TRIAL, "sh", name, table, chain],
-        stdin=f"{text}\n{line}\n",
-    )
+    done = own_network.probe(_TRIAL, name, table, chain, stdin=f"{text}\n{line}\n")
     if done.retcode:
         reason = _reason(done.stderr)
         target = reason.rpartition(": ")[2]  # the chain that it leads to, when there is none
@@ -380,8 +377,7 @@ def _try(table: str, chain: str, rule: str, family: str) -> str:
 
 def refusal(*statements: str) -> str | None:
     """Return the kernel's objection to statements; None where it would take them."""
-    needs("nft", "nftables")
-    done = cmd.probe(["nft", "--check", "-f", "-"], stdin=_script(statements))
+    done = _run("--check", "-f", "-", stdin=_script(statements))
     return _reason(done.stderr) if done.retcode else None
 
 
@@ -404,8 +400,7 @@ def _reason(stderr: str) -> str:
 def _listed_table(table: str, family: str) -> list[dict[str, Any]]:
     """All that a table holds. Raises StateFailed where there is none."""
     name, table = _place(family, table)
-    needs("nft", "nftables")
-    done = cmd.probe(["nft", "-j", "list", "table", name, table])
+    done = _run("-j", "list", "table", name, table)
     if done.retcode and "No such file or directory" in done.stderr:
         raise StateFailed(
             f"Table {table} in family {family} does not exist",
@@ -423,8 +418,7 @@ def _place(family: str, table: str) -> tuple[str, str]:
 
 
 def _nft(*words: str) -> str:
-    needs("nft", "nftables")
-    done = cmd.probe(["nft", *words])
+    done = _run(*words)
     if done.retcode:
         raise StateFailed(_reason(done.stderr))
     return done.stdout
@@ -433,14 +427,27 @@ def _nft(*words: str) -> str:
 # ---------------------------------------------------------------- changes
 
 
-@of_running
 @changer(touches=[])
 def change(*statements: str) -> None:
-    """Carry out statements of nft, all or none. Raises CommandFailed with what nft says."""
-    needs("nft", "nftables")
-    done = cmd.probe(["nft", "-f", "-"], stdin=_script(statements))
+    """Carry out statements of nft, all or none; on a system that does not run in the file of rules.
+    Raises CommandFailed with what nft says.
+    """
+    done = _run("-f", "-", stdin=_script(statements), keep="nft -s list ruleset")
     if done.retcode:
         raise CommandFailed(_reason(done.stderr))
+    if is_offline():
+        file.write(SAVED_AT, _as_file(done.stdout).encode())
+
+
+def _run(*words: str, stdin: str | None = None, keep: str = "") -> Completed:
+    """What nft says of the rules in force; of a system that does not run, of those which it will
+    start with. keep: as of own_network.with_kept.
+    """
+    needs("nft", "nftables")
+    if not is_offline():
+        return cmd.probe(["nft", *words], stdin=stdin)
+    load = own_network.loading(SAVED_AT, f"nft -f {SAVED_AT}")
+    return own_network.with_kept(load, ["nft", *words], keep, stdin)
 
 
 def is_saved(path: str) -> bool:
@@ -455,7 +462,7 @@ def save(path: str = SAVED_AT, family: str = "ipv4") -> None:
     rules that nft lists and does not read, as some of iptables' are.
     """
     text = _ruleset()
-    done = cmd.probe(["nft", "--check", "-f", "-"], stdin=text)
+    done = _run("--check", "-f", "-", stdin=text)
     if done.retcode:
         raise CommandFailed(f"not saved, nft would not read it again: {_reason(done.stderr)}")
     file.makedirs(os.path.dirname(path))
@@ -464,4 +471,8 @@ def save(path: str = SAVED_AT, family: str = "ipv4") -> None:
 
 def _ruleset() -> str:
     """All rules as a file that replaces what is there when nft reads it."""
-    return f"#!/usr/sbin/nft -f\n\nflush ruleset\n\n{_nft('-s', 'list', 'ruleset').rstrip()}\n"
+    return _as_file(_nft("-s", "list", "ruleset"))
+
+
+def _as_file(ruleset: str) -> str:
+    return f"#!/usr/sbin/nft -f\n\nflush ruleset\n\n{ruleset.rstrip()}\n"
