@@ -253,3 +253,13 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     again = image.results("sls", "wall", "--root", "/image")
     assert not [each["changes"] for each in again.values() if each["changes"]]
     assert image.read(kernel) == before
+
+
+JOB = "cron.present", "name=/bin/true", "user=root"
+
+
+def test_what_crontab_says_of_the_time_is_no_younger(image: Debian) -> None:
+    image.run(f"SOURCE_DATE_EPOCH=1700000000 chroot /image {RUNNER} single {' '.join(JOB)} --image")
+    table = image.read("cat /image/var/spool/cron/crontabs/root")
+    assert "installed on Tue Nov 14 22:13:20 2023)" in table.splitlines()[1]
+    assert image.read("chroot /image crontab -l").endswith("* * * * * /bin/true")

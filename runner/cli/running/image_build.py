@@ -4,7 +4,8 @@
 History, lock and caches lie in a folder that ends with the run. After it the caches of package
 managers are emptied that `image_clean` names, and what the run has changed is no younger than
 `SOURCE_DATE_EPOCH`, so that two builds are equal. One DIR is built by one run at a time: the lock
-is on that folder itself.
+is on that folder itself. What each machine of an image is to have of its own (its ID, its keys) is
+left as it was, or told.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import glob
 import os
 import re
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.model.result import AT_BOOT
 from runner.pipeline import lock
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from runner.sources.config.options import Options
 
 EPOCH = "SOURCE_DATE_EPOCH"
-# package manager -> what it keeps of packages, and writes of its work
-CACHES = {
+# package manager -> what it keeps of packages, and writes of its work; ssh: its keys of the machine
+CLEANED = {
     "apk": ("/var/cache/apk/*",),
     "apt": (
         "/var/cache/apt/*.bin",
@@ -48,8 +51,14 @@ CACHES = {
     "dnf": ("/var/cache/dnf/*", "/var/cache/libdnf5/*", "/var/log/dnf*", "/var/log/hawkey.log"),
     "pacman": ("/var/cache/pacman/pkg/*", "/var/lib/pacman/sync/*", "/var/log/pacman.log"),
     "pip": ("/root/.cache/pip",),
+    "ssh": ("/etc/ssh/ssh_host_*_key", "/etc/ssh/ssh_host_*_key.pub"),
     "zypper": ("/var/cache/zypp/*", "/var/log/zypp/*", "/var/log/zypper.log"),
 }
+IDS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
+KEY = re.compile(rb"PRIVATE KEY-----|^\s*secret\s+\"", re.MULTILINE)
+LARGEST_KEY = 64 << 10
+CRONTABS = "/var/spool/cron/"
+INSTALLED_ON = re.compile(rb"\A(?:# .*\n)?# \(.* installed on (.{24})\)\n")  # crontab's own words
 SLACK = 0.1  # seconds, by which the clock of file systems may be behind
 
 
@@ -61,10 +70,10 @@ def without_traces(options: Options) -> Options:
 
     _epoch()
     for name in options.image_clean:
-        if name not in CACHES:
-            message = f"image_clean: {name!r} is no package manager whose caches are known"
+        if name not in CLEANED:
+            message = f"image_clean: {name!r} is nothing that is known to be cleaned"
             raise UsageError(
-                message, setting_place(options.raw, "image_clean"), f"one of {', '.join(CACHES)}"
+                message, setting_place(options.raw, "image_clean"), f"one of {', '.join(CLEANED)}"
             )
     if options.root:
         lock.keep_folder("/", options.wait)
@@ -76,18 +85,43 @@ def without_traces(options: Options) -> Options:
 
 
 @contextmanager
-def built(options: Options) -> Iterator[None]:
-    """Make an image of what a real run leaves."""
+def built(options: Options) -> Iterator[list[str]]:
+    """Make an image of what a real run leaves, if it is to be one; yields a list that has at the
+    end the files with keys that were made.
+    """
+    if not options.image:
+        yield []
+        return
     began = time.time() - SLACK
-    yield
+    ids = {path: _id(path) for path in IDS}
+    keys: list[str] = []
+    yield keys
     if options.test:
         return
     for name in options.image_clean:
-        for path in (path for pattern in CACHES[name] for path in glob.glob(pattern)):
+        for path in (path for pattern in CLEANED[name] for path in glob.glob(pattern)):
             remove(path)
+    for path, text in ids.items():
+        _without_id(path, text)
     epoch = _epoch()
-    if epoch is not None:
-        _clamp(began, epoch)
+    for path, at in _changed(began):
+        if _is_key(path, at):
+            keys.append(path)
+        if epoch is not None and at.st_mtime > epoch:
+            _made_at(epoch, path, at)
+
+
+def shared_keys(keys: list[str], report: Report) -> list[Diagnostic]:
+    """What is told of keys that no state has written."""
+    asked = {one.chunk.name for one in report}
+    found = sorted({*keys} - asked)
+    if not found:
+        return []
+    message = f"all machines of this image will have the same keys: {', '.join(found)}"
+    hint = "remove them at the end of the build, and let the first boot make others"
+    if any(path.startswith("/etc/ssh/ssh_host") for path in found):
+        hint += "; image_clean: [ssh] removes those of ssh (docs/images.md)"
+    return [Diagnostic(message, hint=hint, severity="warning")]
 
 
 def first_boot(report: Report) -> str:
@@ -101,13 +135,15 @@ def _epoch(environ: Mapping[str, str] = os.environ) -> int | None:
     given = environ.get(EPOCH)
     if not given:
         return None
-    if not re.fullmatch("[0-9]{1,18}", given):
+    if not re.fullmatch("[0-9]{1,11}", given):
         raise UsageError(f"${EPOCH} is {given!r}", hint="seconds since 1970, as of `date +%s`")
     return int(given)
 
 
-def _clamp(began: float, epoch: int) -> None:
-    """Give what was changed since a time, and is younger than another one, that time."""
+def _changed(began: float) -> Iterator[tuple[str, os.stat_result]]:
+    """The paths on this file system that were changed since a time; a folder comes before what is
+    in it.
+    """
     device = os.lstat("/").st_dev
     for folder, folders, files in os.walk("/"):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
@@ -116,8 +152,52 @@ def _clamp(began: float, epoch: int) -> None:
             path = os.path.join(folder, name)
             with suppress(OSError):
                 at = os.lstat(path)
-                if at.st_ctime >= began and at.st_mtime > epoch:
-                    os.utime(path, (min(at.st_atime, epoch), epoch), follow_symlinks=False)
+                if at.st_ctime >= began:
+                    yield path, at
+
+
+def _made_at(epoch: int, path: str, at: os.stat_result) -> None:
+    """Make a path look as if it had been made at a time."""
+    with suppress(OSError):
+        if path.startswith(CRONTABS) and stat.S_ISREG(at.st_mode):
+            with open(path, "r+b", buffering=0, opener=_no_link) as file:
+                date = INSTALLED_ON.match(file.read(1024))
+                if date:
+                    file.seek(date.start(1))
+                    file.write(time.asctime(time.gmtime(epoch)).encode())
+        os.utime(path, (min(at.st_atime, epoch), epoch), follow_symlinks=False)
+
+
+def _is_key(path: str, at: os.stat_result) -> bool:
+    """Whether a file has a key that not everybody may read."""
+    if not stat.S_ISREG(at.st_mode) or at.st_mode & stat.S_IROTH or at.st_size > LARGEST_KEY:
+        return False
+    with suppress(OSError), open(path, "rb", opener=_no_link) as file:
+        return bool(KEY.search(file.read()))
+    return False
+
+
+def _id(path: str) -> bytes | None:
+    """What a file has for the ID of a machine; None where there is no such file."""
+    with suppress(OSError), open(path, "rb", opener=_no_link) as file:
+        return file.read(64)
+    return None
+
+
+def _without_id(path: str, text: bytes | None) -> None:
+    """Take away the ID that a build has made where there was none."""
+    if _id(path) == text or re.match(b"[0-9a-f]{32}", text or b""):
+        return
+    with suppress(OSError):
+        if text is None:
+            os.unlink(path)
+        else:
+            with open(path, "wb", opener=_no_link) as file:
+                file.write(text)
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _device(path: str) -> int:

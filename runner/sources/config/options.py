@@ -324,7 +324,7 @@ class Options(Record):
         Key(
             RUNNING,
             "The package managers whose caches and logs a run with `image` empties at its end:"
-            " apk, apt, dnf, pacman, pip, zypper.",
+            " apk, apt, dnf, pacman, pip, zypper; and `ssh` for the machine's own keys of ssh.",
             "image_clean: [apt, pip]",
         ),
     ] = ()
