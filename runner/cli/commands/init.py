@@ -4,134 +4,19 @@
 from __future__ import annotations
 
 import os
+from importlib.resources import files
 from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import set_up as setting_up
 from runner.model.errors import UsageError
 
-FILES = {
-    "README.md": (
-        """# What this machine is to look like
-
-    runner check                 # mistakes, before anything is touched
-    runner highstate --test      # what would be changed; changes nothing
-    runner highstate             # change it
-
-`runner.yaml` is read because it lies in the current folder; from elsewhere add `--config FILE`.
-
-- `states/top.sls` says which SLS files this machine gets, `states/motd.sls` is one of them.
-- `pillar/` holds the data that differ from machine to machine.
-- `runner doc file.managed` is the manual page of a state, `runner doc` lists all states.
-- `runner schema > sls.schema.json` lets an editor complete and check SLS files.
-- `runner schedule install --every 30m` (as root) keeps the machine so.
-"""
-    ),
-    "runner.yaml": (
-        """\
-# The configuration. The keys are those of a Salt minion; paths are relative to this file.
-file_roots:
-  base: [states]
-pillar_roots:
-  base: [pillar]
-# a mistyped argument is an error, not a warning
-strict: true
-"""
-    ),
-    "states/top.sls": (
-        """# Which machine gets which SLS files. '*' is a pattern for machine IDs: all of them.
-base:
-  '*':
-    - motd
-"""
-    ),
-    "states/motd.sls": (
-        """# One file. Its place and contents come from the pillar (pillar/motd.sls).
-# `runner doc file.managed` lists all arguments; `runner show sls motd` what this template becomes.
-message of the day:
-  file.managed:
-    - name: {{ pillar['motd']['path'] }}
-    - contents: {{ pillar['motd']['text'] | yaml_dquote }}
-    - mode: '0644'
-
-# A command that runs only when the file was changed.
-tell that it changed:
-  cmd.run:
-    - name: echo "the message of the day is new"
-    - onchanges:
-      - file: message of the day
-"""
-    ),
-    "pillar/top.sls": (
-        """# Which machine gets which data.
-base:
-  '*':
-    - motd
-"""
-    ),
-    "pillar/motd.sls": (
-        """motd:
-  path: /tmp/runner-motd  # as root you may want /etc/motd
-  text: This machine is managed by runner.
-"""
-    ),
-    ".pre-commit-config.yaml": (
-        """# `pre-commit install` makes git check the tree before each commit.
-repos:
-  - repo: local
-    hooks:
-      - id: runner-check
-        name: runner check
-        entry: runner check --config runner.yaml
-        language: system
-        pass_filenames: false
-        always_run: true  # a file that was deleted, or a template of any name, may break the tree
-"""
-    ),
-    ".github/workflows/check.yml": (
-        """# Checks the tree on each push; mistakes are shown at their lines.
-on: [push, pull_request]
-jobs:
-  check:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: '3.12'
-      # runner itself: `runner bundle runner.tar` makes it, to be committed with the tree
-      - run: mkdir ../runner && tar -xf runner.tar -C ../runner
-      - run: ../runner/runner check --config runner.yaml --out github
-"""
-    ),
-}
-
-# of `--containerfile`
-OF_CONTAINERS = {
-    "Containerfile": (
-        """\
-# What this tree makes of a base image: `runner bundle runner.tar`, then `podman build .`,
-# `buildah build .` or `docker build -f Containerfile .`
-
-# what only the build needs: it is mounted, and is no part of the image
-FROM scratch AS build
-ADD runner.tar /runner/
-COPY runner.yaml /tree/
-COPY states /tree/states
-COPY pillar /tree/pillar
-
-FROM docker.io/library/debian:trixie-slim
-ARG SOURCE_DATE_EPOCH
-# the name that the top file knows this machine by
-ARG ID=image
-# runner needs a Python
-RUN --mount=type=bind,from=build,target=/run/build \\
-    apt-get update && apt-get install --yes --no-install-recommends python3 && \\
-    /run/build/runner/runner highstate --config /run/build/tree/runner.yaml --id "$ID" --image && \\
-    apt-get clean && rm -rf /var/lib/apt/lists/*
-"""
-    ),
-}
+# of runner/cli/new_tree, without the dot: bundles leave out what is hidden
+FILES = (
+    "README.md runner.yaml states/top.sls states/motd.sls pillar/top.sls pillar/motd.sls"
+    " .pre-commit-config.yaml .github/workflows/check.yml"
+).split()
+OF_CONTAINERS = ["Containerfile"]  # of `--containerfile`
 
 
 def init(
@@ -176,22 +61,26 @@ def init(
         raise UsageError("--ref and --verify belong to --from URL")
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} exists and is not a directory; nothing was written")
-    files = FILES | (OF_CONTAINERS if containerfile else {})
-    if containerfile and os.path.lexists(os.path.join(folder, "runner.yaml")):
-        files = OF_CONTAINERS
-    others = [name for name in files if _is_other(os.path.join(folder, name), files[name])]
+    adds = containerfile and os.path.lexists(os.path.join(folder, "runner.yaml"))
+    names = OF_CONTAINERS if adds else FILES + (OF_CONTAINERS if containerfile else [])
+    new_tree = files("runner.cli").joinpath("new_tree")
+    texts = {
+        name: new_tree.joinpath(name.removeprefix(".")).read_text(encoding="utf-8")
+        for name in names
+    }
+    others = [name for name in names if _is_other(os.path.join(folder, name), texts[name])]
     if others:
         listed = ", ".join(os.path.join(folder, name) for name in others)
         raise UsageError(
             f"already there: {listed}; nothing was written", hint="name another folder"
         )
-    missing = [name for name in files if not os.path.lexists(os.path.join(folder, name))]
+    missing = [name for name in names if not os.path.lexists(os.path.join(folder, name))]
     for name in missing:
-        _write(os.path.join(folder, name), files[name])
+        _write(os.path.join(folder, name), texts[name])
     if not missing:
         print(f"The tree in {os.path.abspath(folder)} already exists.")
     else:
-        what = "Added to the tree" if files is OF_CONTAINERS else "Made a tree"
+        what = "Added to the tree" if adds else "Made a tree"
         print(f"{what} in {os.path.abspath(folder)}: {', '.join(missing)}.")
     _tell_what_is_next(folder)
     return 0

@@ -179,3 +179,9 @@ def test_it_takes_the_place_of_files_only(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (NOT_RUN, "")
         assert done.stderr.startswith(f"error: {path} cannot be written: ") and why in done.stderr
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_it_makes_a_tree_to_begin_with(bundle: Path, tmp_path: Path) -> None:
+    done = run(f"{bundle}/unpacked/runner", "init", f"{tmp_path}/new", "--containerfile")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new/.github/workflows/check.yml").is_file()

@@ -1,0 +1,4 @@
+# Which machine gets which data.
+base:
+  '*':
+    - motd
