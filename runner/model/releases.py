@@ -4,20 +4,38 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from runner import __version__
 
-FIRST = "0.1.0"
-# what came later: a module ("raid"), a function ("raid.present") or one of its arguments
-# ("raid.present.level"), with its release. Empty: 0.2.0 is the first that was published.
-LATER: dict[str, str] = {}
+TABLE = "releases.txt"
+NEXT = f"the release after {__version__}"
 
 
 def since(function: str, argument: str = "") -> str:
     """The release that a state function of the library, or an argument of it, came with."""
-    module = function.partition(".")[0]
-    names = (f"{function}.{argument}", function, module)
-    return next((LATER[name] for name in names if name in LATER), FIRST)
+    return _kept().get(f"{function} {argument}".rstrip(), NEXT)
+
+
+def setting_since(name: str) -> str:
+    """The release that a key of the configuration came with."""
+    return _kept().get(f": {name}", NEXT)
+
+
+@cache
+def _kept() -> dict[str, str]:
+    """By "function", "function argument" and ": setting" the release that has it first."""
+    kept: dict[str, str] = {}
+    release = ""
+    with open(os.path.join(os.path.dirname(__file__), TABLE), encoding="utf-8") as table:
+        lines = [line.split() for line in table]
+    for first, *more in filter(None, lines):
+        if first == "##":
+            release = more[0]
+        elif first != "#":
+            for name in (first, *(f"{first} {each}" for each in more)):
+                kept.setdefault(name, release)
+    return kept
 
 
 def version() -> str:

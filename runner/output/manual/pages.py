@@ -38,7 +38,8 @@ class Argument(Record):
 
     default: as YAML has it; None for one that has to be given. reaction: it counts when the state
     reacts to a change of what it watches. effect: "" or why it has none: ignored, refused. since:
-    the release of runner that it came with; "" where it is not runner's.
+    the release of runner that it came with; "" where it is not runner's, or no younger than the
+    function.
     """
 
     name: str
@@ -185,10 +186,12 @@ def state_page(library: Library, name: str) -> Page:
 def _with_releases(page: Page, built_in: bool) -> Page:
     if not built_in:
         return page
+    release = since(page.name)
     arguments = (
-        argument._replace(since=since(page.name, argument.name)) for argument in page.arguments
+        argument._replace(since=own if (own := since(page.name, argument.name)) != release else "")
+        for argument in page.arguments
     )
-    return page._replace(arguments=tuple(arguments), since=since(page.name))
+    return page._replace(arguments=tuple(arguments), since=release)
 
 
 def _reaction_arguments(library: Library, name: str) -> Iterator[Argument]:

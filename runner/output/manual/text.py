@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from runner.model.releases import FIRST
 from runner.output.manual import language
 from runner.output.manual.pages import Argument, Page
 
@@ -173,8 +172,7 @@ def _described(argument: Argument) -> str:
     text = argument.description
     if argument.reaction and text:
         text = f"When it reacts to a change: {text[0].lower()}{text[1:]}"
-    later = argument.since and argument.since != FIRST
-    return text + (f" Since {argument.since}." if later else "")
+    return text + (f" Since {argument.since}." if argument.since else "")
 
 
 def _kind(argument: Argument) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.model.records import Record
-from runner.model.releases import FIRST
 
 MACHINE = "This machine"
 FILES = "Files of the configuration"
@@ -42,7 +41,7 @@ class Key(Record):
     """What the manual says of a key.
 
     example: YAML, with the key. default: in words, where it is no constant of the program; type:
-    where its annotation does not say it. since: the first release that has it.
+    where its annotation does not say it.
     """
 
     group: str
@@ -51,7 +50,6 @@ class Key(Record):
     unit: str = ""
     default: str = ""
     type: str = ""
-    since: str = FIRST
 
 
 BELOW: Mapping[str, Key] = {

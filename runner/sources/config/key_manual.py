@@ -14,6 +14,7 @@ from typing import Any
 from runner.model.diagnostics import similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.model.releases import setting_since
 from runner.sources.config import key_descriptions, report
 from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
 from runner.sources.config.keys import DEFAULTS, NUMBER, SETTINGS, choices, salt_keys, types
@@ -111,7 +112,7 @@ def _entry(name: str, description: key_descriptions.Key) -> Entry:
         description.type or _type(name),
         description.unit,
         description.default or _default(name),
-        description.since,
+        setting_since(name),
         description.about,
         description.example,
         description.group,
@@ -127,7 +128,7 @@ def _of_repositories(prefix: str, setting: str, kind: str) -> Entry:
         NUMBER if kind == repositories.NUMBER else kind,
         description.unit,
         description.default or _yaml(default) or "none",
-        description.since,
+        setting_since(f"{prefix}_{setting}"),
         description.about,
         f"{prefix}_{description.example}",
         REPOSITORIES,

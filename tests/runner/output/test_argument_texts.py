@@ -12,12 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.schema import schema_of
-from runner.model import releases
-from runner.model.releases import FIRST, LATER, since
 from runner.output.manual import pages
 from runner.output.manual.descriptions import REFERENCE, describe, describe_reaction, parameters_of
 from runner.output.manual.docstring import SENTENCE
@@ -181,21 +177,3 @@ def test_how_arguments_are_shown(tmp_path: Path) -> None:
     assert "It does not react to what it watches; crane.up can." in as_text([down])
     assert problems(down, frozenset()) == ["crane.down: rope: As of crane.nothing. is not there"]
     assert "Since" not in text, "what a tree brings has no release"
-
-
-def test_each_function_and_argument_has_its_release() -> None:
-    names = {page.name: {argument.name for argument in page.arguments} for page in library_pages()}
-    known = {*names, *(f"{page}.{argument}" for page in names for argument in names[page])}
-    known |= {name.partition(".")[0] for name in names}
-    assert LATER.keys() <= known, "of what there is"
-    assert all(page.since == since(page.name) for page in library_pages())
-    assert f"  Since {FIRST}.\n" in as_text(
-        page for page in library_pages() if page.name == "cron.present"
-    )
-
-
-def test_a_later_argument_shows_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(releases.LATER, "cron.present.special", "0.9.0")
-    page = pages.state_page(LIBRARY, "cron.present")
-    assert "such as `@daily`. Since 0.9.0. |" in as_markdown([page])
-    assert as_markdown([page]).count("0.9.0") == 1
