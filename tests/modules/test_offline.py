@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import kmod, mount, selinux, sysctl, system
+from modules import kmod, mount, sysctl, system
 from modules._machine import processes
 from modules.firewalls import firewalld, ipset, ufw
 from modules.firewalls.iptables import _kernel as iptables
 from modules.firewalls.nftables import _kernel as nftables
+from modules.security import selinux
 from runner.api import StateFailed, changes_allowed, running
 
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [

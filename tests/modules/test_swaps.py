@@ -28,8 +28,9 @@ import pytest
 from harness import HarnessHere
 
 import modules
-from modules import archive, augeas, cp, file, git, xml
+from modules import archive, cp, file, git
 from modules.databases.mysql import _server as mysql_server
+from modules.formats import augeas, xml
 from modules.languages import virtualenv
 from modules.storage import disk
 from runner.api import CommandFailed, StateFailed, changer, changes_allowed, running
@@ -793,7 +794,7 @@ BY_PATH = {
     "chrony.py": "a private folder",
     "logrotate.py": "a private folder",
     "languages/virtualenv.py": "the private folder of a dry run",
-    "augeas.py": "copies for augtool in a private folder",
+    "formats/augeas.py": "copies for augtool in a private folder",
     **{
         f"pkg/{manager}/marks.py": "copies of root's notes in a private folder"
         for manager in ("dnf", "pacman", "zypper")

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from modules import file, xml
+from modules import file
+from modules.formats import xml
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import edits
 from runner.api.kinds import comes_after

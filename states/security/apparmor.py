@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from modules import apparmor, file
+from modules import file
+from modules.security import apparmor
 from runner.api import Name, Plan, Planned
 from runner.api.offline import offline_as
 from states._rights import only_root

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from modules import file, selinux
+from modules import file
+from modules.security import selinux
 from runner.api import AbsolutePath, Column, Line, Name, Plan, Planned, StateFailed
 from states._rights import only_root
 

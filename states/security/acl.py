@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from modules import acl, file
+from modules import file
 from modules import group as groups
 from modules import user as users
+from modules.security import acl
 from runner.api import (
     AbsolutePath,
     Check,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules import xml
+from modules.formats import xml
 from runner.api import StateFailed, changes_allowed, running
 
 TEXT = """<?xml version="1.0" encoding="{encoding}"?>\r

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modules import augeas, file
+from modules import file
 from modules.file.differences import diff
+from modules.formats import augeas
 from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import PART, Claim
 from states._tools import explained
