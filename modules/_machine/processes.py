@@ -229,6 +229,9 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
 
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
+    if isinstance(error, subprocess.SubprocessError):  # it could not enter its view
+        problem = f"{argv[0]!r} cannot be shown the planned files"
+        return CommandFailed(problem, missing=("planned", argv[0]))
     if isinstance(error, FileNotFoundError) and overlay() is not None:
         if found := _paths.which(argv[0]):  # a package of the plan brings it
             return unseen(found)

@@ -32,7 +32,7 @@ class PlannedMachine(Overview):
     """What was planned; all is empty where nothing was. None and False stand for what will be gone.
 
     files: with all that they hold; None where none was planned. view: what commands see of them,
-    and what it was made for; view_works: it could be laid over the machine. base: what
+    and what it was made for; view_works: what could be laid over the machine. base: what
     commands see of packages.
     covered: by folder, what was mounted there and what was seen there before each planned mount.
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
@@ -47,7 +47,7 @@ class PlannedMachine(Overview):
         self.view: View | None = None
         self.base: Base | None = None
         self.view_made_for: tuple[int, Chunk | None] | None = None
-        self.view_works = False
+        self.view_works: set[object] = set()
         self.environment: dict[str, str | None] = {}
         self.kernel_parameters: dict[str, str] = {}  # by path below /proc/sys
         self.kernel_modules: dict[str, bool] = {}

@@ -16,7 +16,7 @@ import os
 import shutil
 import stat as bits
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
@@ -53,6 +53,10 @@ class Base:
         """Return whether it has what is planned at a path."""
         made = self._made.get(path, ())
         return bool(made) and all(map(operator.is_, made, _state_of(entry)))
+
+    def under(self, path: str) -> Base:
+        """Return what can lie under a folder's overlay: no layer may hold another one (ELOOP)."""
+        return NO_BASE if f"{self.folder}/".startswith(f"{path}/") else self
 
     def lies_at(self, path: str) -> bool:
         """Return whether it has anything at a path."""
@@ -109,11 +113,13 @@ def _state_of(entry: Entry) -> tuple[object, ...]:
 
 
 class View(Record):
-    """The planned files, to be laid over the machine's. folders: the outermost ones in which
-    something is planned. below: what is mounted below those. room: an empty folder. base: what has
-    been made of the files.
+    """The planned files, to be laid over the machine's. top: what is planned for names in / itself:
+    nothing can be laid over that, so that another one takes its place. folders: the outermost ones
+    in which something is planned. below: what is mounted below those. room: an empty folder. base:
+    what has been made of the files.
     """
 
+    top: Mapping[str, Entry | None]
     folders: tuple[tuple[str, Entry], ...]
     below: tuple[str, ...]
     room: str
@@ -133,12 +139,14 @@ class View(Record):
         def enter() -> None:
             _checked(_libc().unshare(NEW_MOUNTS))
             _checked(mount(None, b"/", None, RECURSIVE | PRIVATE, None))
-            kept = [(path, _opened(path)) for path in self.below]
             _checked(mount(b"tmpfs", os.fsencode(self.room), b"tmpfs", 0, b"mode=0700"))
             umask = os.umask(0)
+            if self.top:
+                os.chroot(_other_top(self.top, f"{self.room}/top"))
+            kept = [(path, _opened(path)) for path in self.below]
             for number, (path, entry) in enumerate(self.folders):
                 os.mkdir(f"{self.room}/work{number}")
-                _put(entry, path, f"{self.room}/upper{number}", self.base)
+                _put(entry, path, f"{self.room}/upper{number}", self.base.under(path))
             os.umask(umask)
             os.chdir(self.room)  # which may be covered itself
             for number, (path, _) in enumerate(self.folders):
@@ -146,13 +154,12 @@ class View(Record):
                 folder = _opened(path)
                 flags = os.fstatvfs(folder).f_flag & RESTRICTIONS
                 lower = _by(folder)
-                if self.base.names(path):
+                if self.base.under(path).names(path):
                     lower = f"{_by(os.open(self.base.folder + path, PATH_ONLY))}:{lower}"
                 options = f"lowerdir={lower},{own}".encode()
                 _checked(mount(b"overlay", _by(folder).encode(), b"overlay", flags, options))
             for path, handle in kept:
-                covered = _by(_opened(path)).encode()
-                _checked(mount(_by(handle).encode(), covered, None, BIND | RECURSIVE, None))
+                _bind(_by(handle), _by(_opened(path)))
             if groups is not None:
                 os.setgroups(groups)
             if group is not None:
@@ -178,19 +185,28 @@ def planned_view(files: PlannedFiles) -> View | None:
 
 
 def _made(files: PlannedFiles) -> View | None:
+    if os.geteuid() != 0:
+        return None
+    top = {
+        name: entry
+        for name, entry in files.root.names.items()
+        if _differs(entry, f"/{name}") and not (entry and _stays(entry, f"/{name}"))
+    }
     folders = tuple(_covered(files.root, "/"))
-    if os.geteuid() != 0 or any(path == "/" for path, _ in folders):
-        return None
     base = _base(files)
-    if base is None or not _fit(folders, base):
+    if base is None or not _fit(folders, top, base):
         return None
-    view = View(folders, _mounts_below(folders), here.scratch(), base)
-    if folders and not planned_machine().view_works:
+    view = View(top, folders, _mounts_below(folders), here.scratch(), base)
+    # mounts succeed or fail by what they cover, not by what lies there
+    laid = tuple((path, bool(base.names(path))) for path, _ in folders)
+    covers = (tuple(top), laid, view.below)
+    works = planned_machine().view_works
+    if (folders or top) and covers not in works:
         try:
             subprocess.run(["true"], preexec_fn=view.entering(None, None, None, None), check=True)
         except (OSError, subprocess.SubprocessError):
             return None
-        planned_machine().view_works = True
+        works.add(covers)
     return view
 
 
@@ -213,16 +229,23 @@ def _base(files: PlannedFiles) -> Base | None:
 
 
 def _covered(entry: Entry, path: str) -> Iterator[tuple[str, Entry]]:
-    """The outermost folders in which something is planned."""
-    if not entry.is_real or any(
-        _differs(child, os.path.join(path, name)) for name, child in entry.names.items()
+    """The outermost folders in which something is planned; / is not one of them."""
+    if path != "/" and (
+        not entry.is_real
+        or any(_differs(child, os.path.join(path, name)) for name, child in entry.names.items())
     ):
         yield path, entry
         return
     for name, child in entry.names.items():
         # not in a folder that has gone since: the scratch folder of a state before
-        if child is not None and child.is_dir and os.path.isdir(child.origin or ""):
-            yield from _covered(child, os.path.join(path, name))
+        inner = os.path.join(path, name)
+        if child is not None and _stays(child, inner) and os.path.isdir(inner):
+            yield from _covered(child, inner)
+
+
+def _stays(entry: Entry, path: str) -> bool:
+    """Return whether a folder is the one that is there, whatever is planned for it."""
+    return entry.is_dir and entry.origin == path
 
 
 def _differs(entry: Entry | None, path: str) -> bool:
@@ -232,22 +255,46 @@ def _differs(entry: Entry | None, path: str) -> bool:
     return not entry.is_real or entry.origin != path
 
 
-def _fit(folders: tuple[tuple[str, Entry], ...], base: Base) -> bool:
+def _fit(
+    folders: tuple[tuple[str, Entry], ...], top: Mapping[str, Entry | None], base: Base
+) -> bool:
     """Return whether the planned entries are not too many, and not too large, to be laid over the
     machine for each command.
     """
-    pending = [*folders]
+    pending = [(path, entry, base.under(path)) for path, entry in folders]
+    pending += [(f"/{name}", entry, NO_BASE) for name, entry in top.items() if entry]
     number = size = 0
     while pending and number <= MOST_ENTRIES and size <= MOST_BYTES:
-        path, entry = pending.pop()
+        path, entry, base = pending.pop()
         if not (entry.is_file and base.has(path, entry)):
             number += 1
             size += entry.size
         if entry.is_dir:
             names = entry.names if entry.origin in (None, path) else entry.listed()
             inside = ((name, entry.child(name)) for name in names)
-            pending += [(os.path.join(path, name), child) for name, child in inside if child]
+            pending += [(os.path.join(path, name), child, base) for name, child in inside if child]
     return number <= MOST_ENTRIES and size <= MOST_BYTES
+
+
+def _other_top(planned: Mapping[str, Entry | None], target: str) -> str:
+    """Make a folder in which / has the names that are planned, with all else that is there."""
+    os.mkdir(target)
+    _bind(target, target)  # a mount point, as / is
+    for name in {*os.listdir("/"), *planned}:
+        path, at = f"/{name}", f"{target}/{name}"
+        if name in planned:
+            if entry := planned[name]:
+                _put(entry, path, at)
+        elif os.path.islink(path):
+            os.symlink(os.readlink(path), at)
+        else:
+            if os.path.isdir(path):
+                os.mkdir(at)
+            else:
+                os.close(os.open(at, os.O_CREAT | os.O_WRONLY))
+            _bind(path, at)
+    os.chmod(target, 0o755)
+    return target
 
 
 def _put(entry: Entry, path: str, target: str, base: Base = NO_BASE) -> None:
@@ -324,6 +371,11 @@ def _opened(path: str) -> int:
 
 def _by(handle: int) -> str:
     return f"/proc/self/fd/{handle}"
+
+
+def _bind(source: str, target: str) -> None:
+    names = os.fsencode(source), os.fsencode(target)
+    _checked(_libc().mount(*names, None, BIND | RECURSIVE, None))
 
 
 @cache

@@ -21,6 +21,7 @@ FILES = {
     "usr/bin/tool": "#!/bin/sh\necho tool",
     "usr/lib/systemd/system/tool.service": "[Service]\nExecStart=/usr/bin/sleep 1000",
     "var/lib/tool/state": "one\ntwo",
+    "var/tool/page": "here",  # in the folder that holds runner's own cache
 }
 MAKE = f"""
 {package("tool", files=FILES)}
@@ -47,6 +48,7 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
     "sees modes": {"test.nop": [{"onlyif": "ls -l /usr/bin/tool | grep -q rwx------"}]},
     "sees removals": {"test.nop": [{"unless": "ls /var/lib/tool/state"}]},
     "sees more": {"test.nop": [{"unless": "ls /etc/tool | grep -c . | grep -q 3"}]},
+    "sees new folders": {"test.nop": [{"onlyif": "grep -r here /var/tool"}]},
     "creates": {"cmd.run": [{"name": "true"}, {"creates": "/usr/bin/tool"}]},
     "unit": {"service.enabled": [{"name": "tool"}]},
 }
@@ -58,7 +60,7 @@ def machine(debian: Debian) -> Iterator[Debian]:
     yield debian
     debian.run(
         "dpkg --purge tool other 2>/dev/null; rm -rf /srv/archive /srv/packages /etc/tool*"
-        " /etc/apt/sources.list.d/own.list /var/cache/runner; apt-get -q update"
+        " /etc/apt/sources.list.d/own.list /var/tool /var/cache/runner; apt-get -q update"
     )
 
 

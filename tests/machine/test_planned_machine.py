@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from both_runs import assert_foreseen, foreseen
 from debian import Debian
 
 UNIT = """[Service]
@@ -117,24 +118,13 @@ def tree(chains: Iterable[tuple[str, list[State]]]) -> str:
     return json.dumps({**states, "order": {"test.nop": []}})
 
 
-def assert_foreseen(machine: Debian, sls: str) -> None:
-    """Assert that a dry run says of each state what the real run then does."""
+def assert_chains_foreseen(machine: Debian, sls: str) -> None:
     machine.tree(chain=sls)
-    dry = machine.results("sls", "chain", "--test", code=None)
-    real = machine.results("sls", "chain", code=None)
-    wrong = []
-    for name, done in real.items():
-        said = dry[name]
-        expected = None if done["result"] and done["changes"] else done["result"]
-        comment = done["comment"].partition("\n\nThe last lines")[0]
-        same = (said["result"], said["changes"]) == (expected, done["changes"])
-        if not same or not (expected is None or said["comment"] == comment):
-            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
-    assert not wrong, json.dumps(wrong, indent=1)
+    foreseen(machine, "chain", code=None)
 
 
 def test_mounts_and_settings_of_the_kernel(debian: Debian) -> None:
-    assert_foreseen(debian, tree([("mounts", MOUNTS)]))
+    assert_chains_foreseen(debian, tree([("mounts", MOUNTS)]))
 
 
 def test_services(debian: Debian) -> None:
@@ -145,7 +135,7 @@ def test_services(debian: Debian) -> None:
             debian.write(f"{folder}/systemd/system/tick{number}.service", RUNS)
             commands += [f"systemctl {before} tick{number}"] if before else []
     debian.run(f"(systemctl daemon-reload; {'; '.join(commands)}) 2>&1")
-    assert_foreseen(
+    assert_chains_foreseen(
         debian, tree((f"tick{number}", chain) for number, (_, chain) in enumerate(SERVICES))
     )
 
@@ -175,3 +165,24 @@ def test_a_removed_package_takes_its_commands_and_services_along(debian: Debian)
     assert [each for _, each in done] == [result["changes"] for result in dry.values()]
     assert [result["result"] for result in dry.values()] == [None, True, None, None, True]
     assert dry["cron 3 service.running"]["comment"].count("(depends on pkg: cron 0 pkg.removed")
+
+
+def test_commands_see_names_that_are_planned_in_the_topmost_folder(debian: Debian) -> None:
+    debian.run("mkdir /old")
+    states: dict[str, Any] = {
+        "/data/x": {"file.managed": [{"contents": "here"}, {"makedirs": True}]},
+        "/programs": {"file.symlink": [{"target": "/bin"}]},
+        "/old": {"file.absent": []},
+        "/srv": {"file.directory": [{"mode": "0700"}]},
+    }
+    for command in (
+        "su nobody -s /bin/sh -c 'grep here /data/x'",
+        "/programs/ls /srv",
+        "! ls -d /old",
+        "stat -c %a /srv | grep 700",
+        "mountpoint / && stat -c %a / | grep 755",
+        "grep root /etc/passwd && ls /proc/self/fd",
+    ):
+        states[command] = {"test.nop": [{"onlyif": command}]}
+    assert_foreseen(debian, states)
+    debian.run("rm -rf /data /programs; chmod 755 /srv")

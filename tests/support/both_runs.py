@@ -26,20 +26,30 @@ def contents_of(paths: list[str]) -> dict[str, Any]:
     }
 
 
+def foreseen(machine: Debian, sls: str, code: int | None = 0) -> dict[str, Any]:
+    """Assert that a dry run says of each state what the real run then does, and why where it does
+    nothing; return its results. code: the status of both, None for any.
+    """
+    dry = machine.results("sls", sls, "--test", code=code)
+    real = machine.results("sls", sls, code=code)
+    wrong = []
+    for name, done in real.items():
+        said = dry[name]
+        expected = None if done["result"] and done["changes"] else done["result"]
+        comment = done["comment"].partition("\n\nThe last lines")[0]
+        same = (said["result"], said["changes"]) == (expected, done["changes"])
+        if not same or not (expected is None or said["comment"] == comment):
+            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
+    assert not wrong, json.dumps(wrong, indent=1)
+    return dry
+
+
 def assert_foreseen(machine: Debian, states: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Run the tree both ways, and compare; the results of the dry run. states: of the tree; None
-    where it is written.
+    """The same of states that a dry run has to be certain of. states: of the tree; None where it is
+    written.
     """
     if states is not None:
         machine.tree(all=json.dumps(states))
-    dry = machine.results("sls", "all", "--test")
-    real = machine.results("sls", "all")
-    wrong = [
-        (name, *((side[name]["result"], side[name]["changes"]) for side in (dry, real)))
-        for name, done in real.items()
-        if (dry[name]["result"], dry[name]["changes"])
-        != (None if done["result"] and done["changes"] else done["result"], done["changes"])
-    ]
-    assert not wrong, json.dumps(wrong, indent=1)
+    dry = foreseen(machine, "all")
     assert not [name for name, each in dry.items() if "decided when" in each["comment"]]
     return dry
