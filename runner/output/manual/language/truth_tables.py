@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a requisite does, case by case: one table for each kind.
+"""What a requisite does, case by case: one table for each kind (truth_tables.txt).
 
 tests/runner/output/test_truth_tables.py has the program carry out each line, in a real and in a
 dry run, and all pairs of a reaction and another requisite.
@@ -7,8 +7,7 @@ dry run, and all pairs of a reaction and another requisite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from runner.model import text_tables
 from runner.model.records import Record
 
 # what became of the state that is listed
@@ -58,143 +57,17 @@ class TruthRow(Record):
         return STAYS if self.hindered else ENDS[self.real]
 
 
-def _of_one(**lines: str | tuple[str, str] | tuple[str, str, bool]) -> tuple[TruthRow, ...]:
-    """Lines by the names of their outcomes; the fields of one where both runs differ, or a failure
-    is what counts.
-    """
-    return tuple(
-        TruthRow((globals()[name],), *((line, line) if isinstance(line, str) else line))
-        for name, line in lines.items()
-    )
+def _tables() -> dict[str, list[TruthRow]]:
+    tables: dict[str, list[TruthRow]] = {}
+    for kind, (outcomes, real, *more) in text_tables.rows(__package__, "truth_tables.txt"):
+        names = globals()
+        said = tuple(names[name] for name in outcomes.split())
+        dry = names[more[0] if more else real]
+        tables.setdefault(kind, []).append(TruthRow(said, names[real], dry, "hindered" in more))
+    return tables
 
 
-TABLES: Mapping[str, tuple[TruthRow, ...]] = {
-    "require": _of_one(
-        CHANGED=RUNS,
-        UNCHANGED=RUNS,
-        FAILED=FAILS,
-        FAILED_LATE=(FAILS, RUNS),
-        UNMET=FAILS,
-        GUARDED=RUNS,
-        SKIPPED=RUNS,
-        NOOP=RUNS,
-        COMMAND=(NEVER, RUNS),
-        UNDECIDED=(NEVER, RUNS),
-    ),
-    "watch": _of_one(
-        CHANGED=REACTS,
-        UNCHANGED=RUNS,
-        FAILED=FAILS,
-        FAILED_LATE=(FAILS, REACTS),
-        UNMET=FAILS,
-        GUARDED=RUNS,
-        SKIPPED=RUNS,
-        NOOP=RUNS,
-        COMMAND=(NEVER, REACTS),
-        UNDECIDED=(NEVER, REACTS),
-    ),
-    "onchanges": _of_one(
-        CHANGED=RUNS,
-        UNCHANGED=DOES_NOT_RUN,
-        FAILED=(DOES_NOT_RUN, DOES_NOT_RUN, True),
-        FAILED_LATE=(DOES_NOT_RUN, RUNS, True),
-        UNMET=(DOES_NOT_RUN, DOES_NOT_RUN, True),
-        GUARDED=DOES_NOT_RUN,
-        SKIPPED=DOES_NOT_RUN,
-        NOOP=DOES_NOT_RUN,
-        COMMAND=(NEVER, RUNS),
-        UNDECIDED=(NEVER, OPEN),
-    ),
-    "onfail": _of_one(
-        CHANGED=DOES_NOT_RUN,
-        UNCHANGED=DOES_NOT_RUN,
-        FAILED=RUNS,
-        FAILED_LATE=(RUNS, DOES_NOT_RUN),
-        UNMET=RUNS,
-        GUARDED=DOES_NOT_RUN,
-        SKIPPED=DOES_NOT_RUN,
-        NOOP=DOES_NOT_RUN,
-        COMMAND=(NEVER, OPEN),
-        UNDECIDED=(NEVER, OPEN),
-    ),
-    "prereq": _of_one(
-        CHANGED=RUNS,
-        UNCHANGED=DOES_NOT_RUN,
-        FAILED=FAILS,
-        FAILED_LATE=RUNS,
-        UNMET=FAILS,
-        GUARDED=DOES_NOT_RUN,
-        SKIPPED=DOES_NOT_RUN,
-        NOOP=RUNS,
-        COMMAND=(NEVER, RUNS),
-        UNDECIDED=(NEVER, RUNS),
-    ),
-    "listen": _of_one(
-        CHANGED=REACTS_LATE,
-        UNCHANGED=RUNS,
-        FAILED=RUNS,
-        FAILED_LATE=REACTS_LATE,
-        UNMET=RUNS,
-        GUARDED=RUNS,
-        SKIPPED=RUNS,
-        NOOP=RUNS,
-        COMMAND=(NEVER, REACTS_LATE),
-        UNDECIDED=(NEVER, REACTS_LATE),
-    ),
-    "require_any": (
-        TruthRow((CHANGED, FAILED), RUNS, RUNS),
-        TruthRow((UNCHANGED, FAILED), RUNS, RUNS),
-        TruthRow((FAILED, FAILED), FAILS, FAILS),
-        TruthRow((GUARDED, FAILED), RUNS, RUNS),
-        TruthRow((SKIPPED, FAILED), FAILS, FAILS),
-        TruthRow((UNMET, FAILED), FAILS, FAILS),
-        TruthRow((SKIPPED, SKIPPED), RUNS, RUNS),
-        TruthRow((COMMAND, FAILED), NEVER, RUNS),
-    ),
-    "watch_any": (
-        TruthRow((CHANGED, UNCHANGED), REACTS, REACTS),
-        TruthRow((CHANGED, FAILED), REACTS, REACTS),
-        TruthRow((UNCHANGED, UNCHANGED), RUNS, RUNS),
-        TruthRow((UNCHANGED, FAILED), RUNS, RUNS),
-        TruthRow((FAILED, FAILED), FAILS, FAILS),
-        TruthRow((GUARDED, FAILED), RUNS, RUNS),
-        TruthRow((SKIPPED, FAILED), FAILS, FAILS),
-        TruthRow((UNMET, FAILED), FAILS, FAILS),
-        TruthRow((COMMAND, FAILED), NEVER, REACTS),
-        TruthRow((UNDECIDED, UNCHANGED), NEVER, REACTS),
-    ),
-    "onchanges_any": (
-        TruthRow((CHANGED, UNCHANGED), RUNS, RUNS),
-        TruthRow((CHANGED, FAILED), RUNS, RUNS),
-        TruthRow((UNCHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((UNCHANGED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
-        TruthRow((FAILED, FAILED), DOES_NOT_RUN, DOES_NOT_RUN, True),
-        TruthRow((GUARDED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((COMMAND, UNCHANGED), NEVER, RUNS),
-        TruthRow((UNDECIDED, UNCHANGED), NEVER, OPEN),
-    ),
-    "onfail_any": (
-        TruthRow((FAILED, FAILED), RUNS, RUNS),
-        TruthRow((FAILED, CHANGED), RUNS, RUNS),
-        TruthRow((FAILED, UNCHANGED), RUNS, RUNS),
-        TruthRow((UNMET, UNMET), RUNS, RUNS),
-        TruthRow((UNMET, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((CHANGED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((GUARDED, GUARDED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((COMMAND, UNCHANGED), NEVER, OPEN),
-        TruthRow((COMMAND, FAILED), NEVER, RUNS),
-    ),
-    "onfail_all": (
-        TruthRow((FAILED, FAILED), RUNS, RUNS),
-        TruthRow((FAILED, UNMET), RUNS, RUNS),
-        TruthRow((UNMET, UNMET), RUNS, RUNS),
-        TruthRow((FAILED, CHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((FAILED, UNCHANGED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((FAILED, SKIPPED), DOES_NOT_RUN, DOES_NOT_RUN),
-        TruthRow((COMMAND, FAILED), NEVER, OPEN),
-        TruthRow((COMMAND, UNCHANGED), NEVER, DOES_NOT_RUN),
-    ),
-}
+TABLES = _tables()
 
 
 def as_markdown(kind: str) -> str:
