@@ -193,3 +193,41 @@ def contains(answer: Any, part: Any) -> bool:
     if isinstance(part, dict):
         return all(key in answer and contains(answer[key], part[key]) for key in part)
     return bool(answer == part)
+
+
+ENCRYPTED = """
+image: {file.managed: [name: /etc/keys/data, contents: 'key "of" a file', mode: '0600',
+  makedirs: true]}
+made: {luks.present: [name: /srv/image, key_file: /etc/keys/data, label: data, iter_time: 10]}
+more: {luks.key: [name: /srv/image, passphrase: "{{ pillar['rescue'] }}", iter_time: 10,
+  by_key_file: /etc/keys/data]}
+last: {luks.key: [name: /srv/image, passphrase: "{{ pillar['more'] }}", iter_time: 10,
+  by_passphrase: "{{ pillar['rescue'] }}"]}
+"""
+SPYING = r"""
+printf '#!/bin/sh\necho "$*" >>/srv/words; exec /sbin/cryptsetup "$@"\n' >/usr/local/sbin/cryptsetup
+chmod 755 /usr/local/sbin/cryptsetup; truncate -s 20M /srv/image
+"""
+
+
+def test_an_encrypted_device_and_its_keys(debian: Debian) -> None:
+    secrets = {"rescue": "hard to guess", "more": "harder to guess"}
+    debian.run(SPYING)
+    debian.write("/srv/runner/pillar/top.sls", "base: {'*': [keys]}")
+    debian.write("/srv/runner/pillar/keys.sls", json.dumps(secrets))
+    debian.tree(encrypted=ENCRYPTED)
+    foreseen = debian.results("sls", "encrypted", "--test")
+    assert {result["result"] for result in foreseen.values()} == {None}
+    assert not debian.read("wipefs --parsable /srv/image"), "a dry run changes nothing"
+    made = debian.runner("sls", "encrypted", "-v")
+    again = debian.runner("sls", "encrypted", "-v")
+    assert "4 unchanged" in again.stdout
+    opens = "cryptsetup open --test-passphrase /srv/image --key-file"
+    for word in secrets.values():
+        debian.run(f"printf '{word}' | {opens} -")
+        found = debian.run(f"grep -rl '{word}' /srv/words /var/lib/runner", code=1)
+        assert not found.stdout and word not in made.stdout + made.stderr + again.stdout
+    debian.run(f"{opens} /etc/keys/data")
+    undone = json.loads(debian.runner("undo", "--out", "json", code=None).stdout)["local"]
+    assert undone["unknown"], "what was there is encrypted: nothing brings it back"
+    debian.run("cryptsetup isLuks /srv/image; rm -r /srv/runner/pillar")

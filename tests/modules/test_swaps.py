@@ -509,10 +509,11 @@ WITHOUT: dict[str, str] = {
     "only root's own database, by its program": "dconf.update pkg.drop_override pkg.undivert",
     "where others could replace it, it refuses": "file.set_capabilities swap.make",
     "goes by blockdev.held, as disk.format_ does": (
-        "disk.make_file_system disk.resize2fs disk.wipe"
+        "luks.add_key luks.format_ luks.open_ luks.set_label"
+        " disk.make_file_system disk.resize2fs disk.wipe"
     ),
     "devices by their nodes in /dev, where only root makes any": (
-        "disk.tune lvm.carry_out raid.carry_out"
+        "disk.tune luks.close lvm.carry_out raid.carry_out"
     ),
     "in a mount of its own, where no link is followed": (
         "btrfs.change btrfs.create btrfs.set_properties"

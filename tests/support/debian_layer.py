@@ -286,7 +286,7 @@ LAYERS = {
     ),
     "volumes": Contents(
         ("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools", "parted", "augeas-tools")
-        + ("supervisor", "logrotate", "chrony", "apparmor"),
+        + ("cryptsetup-bin", "supervisor", "logrotate", "chrony", "apparmor"),
         furnish="systemctl disable supervisor chrony apparmor",
     ),
     "desktop": Contents(

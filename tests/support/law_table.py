@@ -74,7 +74,7 @@ OFFLINE = {
     **every("grains.* group.* host.* ini.* locale.* logrotate.* npm.* ntp.* pip.*", KEPT),
     **every("pkg.* pkgrepo.* saltutil.* schedule.* snap.* ssh_* sudo.* virtualenv.*", KEPT),
     **every("gpg.* user.absent x509.* xml.* environ.*", KEPT),
-    **every("blockdev.* btrfs.* crypttab.* lvm.* raid.*", KEPT),
+    **every("blockdev.* btrfs.* crypttab.* luks.* lvm.* raid.*", KEPT),
     **every("cmd.* event.* http.* module.* stateconf.* test.*", ASKS_NONE),
     **every("docker_* mysql_* postgres_* rabbitmq_* redis.* supervisord.*", RUNS),
     **every("selinux.*", REFUSED),
@@ -88,6 +88,7 @@ NOTHING_HERE = {
     **every("blockdev.* btrfs.* cron.* debconf.* firewalld.* group.* host.* ipset.*", ON_MACHINES),
     "dconf.*": "machines try it: tests/machine/test_desktop.py",
     **every("iptables.* kmod.* locale.* lvm.* mount.* mysql_* network.* nftables.*", ON_MACHINES),
+    "luks.*": "machines try it: tests/machine/test_volumes.py",
     **every("pkg.* pkgrepo.* postgres_cluster.* postgres_initdb.* raid.* schedule.*", ON_MACHINES),
     **every(
         "selinux.* service.* ssh_* sudo.* swap.* sysctl.* systemd.* timezone.* ufw.* user.*",
@@ -143,7 +144,7 @@ LAWS = {
         {
             **every("mount.swap pkg.* service.* systemd.unit", ON_MACHINES),
             **every("acl.absent acl.list_absent apache_*.disabled at.absent", FACTS),
-            **every("file.capability ssh_key.present swap.file", FACTS),
+            **every("file.capability luks.* ssh_key.present swap.file", FACTS),
             **every("apparmor.* blockdev.* btrfs.* firewalld.* ipset.* iptables.* lvm.*", FACTS),
             **every("mysql_* nftables.* postgres_cluster.* raid.* selinux.* ufw.*", FACTS),
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
