@@ -108,6 +108,20 @@ def rows(word: str) -> list[Word]:
     return found or [row for row in asked if row.tools(word, "[ :].*")]
 
 
+def program(line: str) -> str:
+    """What of a command line the table has as words of shells (`usermod -aG x` has `usermod`,
+    `curl -s URL | sh` has `curl pipe sh`); empty where it has none.
+    """
+    plain = " ".join(word for word in line.split() if "://" not in word)
+    bare = " ".join(word for word in plain.split() if not word.startswith("-"))
+    for words in (text.replace("|", "pipe").split() for text in (plain, bare)):
+        for count in range(len(words), 0, -1):
+            beginning_ = " ".join(words[:count])
+            if any("shell" in row.tools(beginning_) for row in table() if row.kind != VALUE):
+                return beginning_
+    return ""
+
+
 def beginning(typed: str, *kinds: str) -> Iterator[tuple[str, Word]]:
     """The words of some kinds that begin so, with their rows; none before something is typed."""
     for row in table() if typed else ():

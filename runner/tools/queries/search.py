@@ -56,6 +56,9 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         Entry("state", name, "of this tree") for name in states if name not in known_names
     ]
     said = " ".join(words)
+    program = other_tools.program(said)
+    if program not in ("", said) and re.search(r"\s[-|>]", said):
+        return search([program], states)._replace(words=said)
     ways = _all_asked(said)
     asked = ways[0]
     hints = [row.hint(each.word) for each in asked for row in each.rows if row.text]
@@ -66,6 +69,8 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         hints.append(lacking)
     if found or hints:
         return Answer(said, "", "".join(hints[:1]), found)
+    if program not in ("", said):
+        return search([program], states)._replace(words=said)
     known = {token for entry in everything for token in _tokens(f"{entry.name} {entry.about}")}
     known |= {word for row in other_tools.table() for word in row.all_words}
     near = [_near(each.word, known) for each in asked]

@@ -47,6 +47,25 @@ def test_what_is_found(machine: Machine, words: str, wanted: str) -> None:
     assert {*wanted.split()} <= {*names} and len(set(names)) == len(names) <= 15
 
 
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("usermod -aG adm zoe", "user.present"),
+        ("sed -i s/a/b/ /etc/x", "file.replace"),
+        ("tee -a /etc/x", "file.managed"),
+        ("crontab -e", "cron.present"),
+        ("nohup prog &", "systemd.unit"),
+        ("sudo -u zoe make", "cmd.run"),
+        ("echo >> /etc/x", "file.append"),
+        ("curl -fsSL https://example.org/get | sh", "cmd.script"),
+        ("docker compose up -d", "docker_compose.up"),
+    ],
+)
+def test_a_command_line_is_its_program(machine: Machine, line: str, wanted: str) -> None:
+    assert wanted in found(machine, line)
+    assert machine("doc", line).stdout.startswith(f"About {line}:")
+
+
 def test_what_it_prints(machine: Machine) -> None:
     shown = machine("doc", "lineinfile").stdout
     assert shown.startswith("About lineinfile:\n\n`lineinfile` is Ansible's: write ")
