@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, BinaryIO
 
 from runner.cli.running.exit_codes import INTERRUPTED
 from runner.history.outbox.document import text_of
@@ -18,6 +18,7 @@ from runner.sources.config.keys import NOTIFYING
 from runner.support.programs import running
 
 SECONDS = 60.0  # that a command may take
+MOST = 4096  # bytes of its errors, the last ones
 # what is in the environment of a command, beside the counts
 _FACTS = {
     "ID": "machine",
@@ -55,25 +56,36 @@ def _commands(setting: Any) -> Sequence[Sequence[str]]:
     return [["sh", "-c", setting]] if isinstance(setting, str) else setting or ()
 
 
+def _memory() -> BinaryIO:
+    """A file that needs no disk."""
+    return os.fdopen(os.memfd_create("runner"), "w+b")
+
+
 def _called(command: Sequence[str], text: bytes, report: Mapping[str, Any]) -> str:
     """Why a command failed; empty where it did not."""
     facts = {f"RUNNER_{name}": str(report[key]) for name, key in _FACTS.items()}
     facts |= {f"RUNNER_{word.upper()}": str(number) for word, number in report["counts"].items()}
     try:
-        with running(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            env={**os.environ, **facts},
-        ) as program:
-            _, errors = program.communicate(text, SECONDS)
+        # no pipes: what a command leaves in the background would hold them open
+        with _memory() as given, _memory() as errors:
+            given.write(text)
+            given.seek(0)
+            with running(
+                command,
+                stdin=given,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd="/",
+                env={**os.environ, **facts},
+            ) as program:
+                program.wait(SECONDS)
+            errors.seek(max(0, os.fstat(errors.fileno()).st_size - MOST))
+            said = errors.read(MOST)
     except OSError as error:
         return str(error.strerror)
     except subprocess.TimeoutExpired:
         return f"it did not end in {SECONDS:g} s"
     if program.returncode == 0:
         return ""
-    last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return f"it ended with {program.returncode}" + (f": {last}" if last else "")

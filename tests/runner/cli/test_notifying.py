@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import Machine
-from starting import PATIENCE
+from starting import PATIENCE, a_while
 
 from runner.sources.config.keys import NOTIFYING
 
@@ -90,6 +91,17 @@ def test_a_text_is_read_by_a_shell(machine: Machine) -> None:
     told = machine("sls", "a", code=2).stderr
     assert seen.read_text() == "m1 failed 2 1\n1\n"
     assert "warning: always: sh: it ended with 4" in told
+
+
+def test_what_a_command_leaves_in_the_background_holds_nobody(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.write(a="a:\n  test.nop: []\n")
+    machine.config["always"] = f"sleep {a_while()} & echo $! >{tmp_path}/pid"
+    done = machine("sls", "a")
+    number = int((tmp_path / "pid").read_text())
+    os.kill(number, signal.SIGKILL)  # it is there: nobody waited for it, nor ended it
+    assert "warning" not in done.stderr
 
 
 def test_one_that_was_ended_is_told_and_one_that_a_person_ended_is_not(site: Machine) -> None:
