@@ -217,7 +217,14 @@ def _chosen(arguments: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any
 
 def _refuse_interpreter(text: str, url: str) -> None:
     """Raise StateFailed for a script whose first line names a program that is not there."""
-    words = text.partition("\n")[0].removeprefix("#!").split() if text.startswith("#!") else []
+    first = text.partition("\n")[0]
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    if words and first.endswith("\r"):
+        raise StateFailed(
+            f"{url} cannot be run: its lines end with carriage returns, as on Windows;"
+            " `sed -i 's/\\r$//' FILE` takes them away",
+            changes={},
+        )
     if words and not file.exists(words[0]):
         raise StateFailed(
             f"{url} cannot be run: its first line names {words[0]}, which is not there",

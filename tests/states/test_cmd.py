@@ -331,3 +331,10 @@ def test_a_command_that_waits_for_a_change_may_run_in_the_background(tmp_path: P
     done = machine("sls", "a")  # with the pipe still empty
     assert "has no argument" not in done.stderr and "2 changed" in done.stdout
     (tmp_path / "pipe").write_text("x")
+
+
+def test_a_script_of_windows_says_what_mends_it(machine: Machine) -> None:
+    (machine.folder / "states/dos.sh").write_bytes(b"#!/bin/sh\r\necho hi\r\n")
+    machine.write(a="a:\n  cmd.script:\n    - source: salt://dos.sh\n")
+    (result,) = machine.results("sls", "a", code=2).values()
+    assert "its lines end with carriage returns" in result["comment"], result
