@@ -499,20 +499,21 @@ def test_an_argument_of_all_states_is_a_row(copy: Copy) -> None:
     assert "weather" in schema["arguments_file.managed"]["properties"]
 
 
-SETTING = """    mood: Annotated[
-        Literal["glad", "grim"],
-        Key(COMPILING, "How the tree is read.", "mood: grim", unit="moods"),
-    ] = flag("glad", "--mood", of="reading", metavar="MOOD", help="Glad or grim.")
+SETTING = """    mood: Key[Literal["glad", "grim"]] = flag(
+        "glad", "--mood", of="reading", metavar="MOOD", help="Glad or grim."
+    )
 """
+PAGE = "= mood | unit: moods\nHow the tree is read.\n    mood: grim\n\n"
 
 READER = """    said = Diagnostic(f"the mood is {options.mood}", None, None, "mood", "warning")
     return options, (*warnings, said)
 """
 
 
-def test_a_setting_is_a_field(copy: Copy) -> None:
-    before = "    strict: Annotated[\n"
+def test_a_setting_is_a_field_and_a_page(copy: Copy) -> None:
+    before, page_before = "    strict: Key[", "= strict\n"
     copy.alter("runner/sources/config/options.py", before, SETTING + before)
+    copy.alter("runner/sources/config/keys.txt", page_before, PAGE + page_before)
     copy.alter("runner/sources/config/load.py", "    return options, tuple(warnings)\n", READER)
     assert "the mood is glad" in copy("show", "top").stderr
     copy.config["mood"] = "grim"

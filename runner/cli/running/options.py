@@ -94,7 +94,7 @@ def _flags(of: str) -> dict[str, Any]:
 
 def _kind(setting: str) -> Any:
     """What an option is that makes a setting."""
-    declared = Options.__annotations__[setting].removeprefix("Annotated[")
+    declared = Options.__annotations__[setting].removeprefix("Key[")
     return next(_KINDS[kind] for kind in _KINDS if declared.startswith(kind))
 
 

@@ -192,21 +192,21 @@ def _page_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
         if key in ("foresee", "fleet") and isinstance(value, dict):
             known = [
                 name.partition(".")[2]
-                for name in key_descriptions.BELOW
+                for name in key_descriptions.pages()
                 if name.startswith(f"{key}.")
             ]
             for name, inner in value.items():
                 hint = None
                 if name in known:
-                    wrong = _unlike(key_descriptions.BELOW[f"{key}.{name}"].type, inner)
+                    wrong = _unlike(key_descriptions.pages()[f"{key}.{name}"].type, inner)
                 else:
                     wrong = "is not known"
                     hint = did_you_mean(str(name), known) or f"there are {', '.join(known)}"
                 if wrong:
                     place = place_of(file, key, str(name))
                     yield Diagnostic(f"{key}: {name} {wrong}", place, hint, "config")
-        elif "." in str(key) and key in key_descriptions.BELOW and value is not None:
-            kind = key_descriptions.BELOW[key].type
+        elif "." in str(key) and value is not None and (page := key_descriptions.pages().get(key)):
+            kind = page.type
             if isinstance(value, str) and value.isdecimal() and kind == NUMBER:
                 continue
             if _unlike(kind, value):  # without the value, which may be a password

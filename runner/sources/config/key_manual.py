@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference of the configuration's keys, put together from what the program itself reads:
-types, defaults and pages from `Options`, `PartSettings` and the tables of gitfs, the keys below
-others from `key_descriptions.py`.
+"""The reference of the configuration's keys, put together from what the program itself reads: types
+and defaults from `Options`, `PartSettings` and the tables of gitfs, and from the pages of keys.txt.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.model.releases import setting_since
 from runner.sources.config import key_descriptions, report
-from runner.sources.config.key_descriptions import BELOW, GROUPS, MODULES, REPOSITORIES
-from runner.sources.config.keys import DEFAULTS, NUMBER, SETTINGS, choices, salt_keys, types
+from runner.sources.config.key_descriptions import MODULES, REPOSITORIES
+from runner.sources.config.keys import DEFAULTS, NUMBER, choices, salt_keys, types
 from runner.sources.config.options import Options
-from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.config.unused_keys import INSTEAD, PRINTING
 from runner.sources.gitfs import settings as repositories
 from runner.sources.trees import source
@@ -51,32 +49,12 @@ class Entry(Record):
 @cache
 def keys() -> Mapping[str, Entry]:
     """All keys that have an effect, by their names, in the order of the reference."""
-    described = pages()
-    documented = {
-        name: _entry(name, described[name])
-        for group in GROUPS
-        for name in described
-        if described[name].group == group
-    }
+    documented = {name: _entry(name, page) for name, page in key_descriptions.pages().items()}
     tables = {"gitfs": repositories.GITFS, "git_pillar": repositories.GIT_PILLAR}
     for prefix, kinds in tables.items():
         for setting, kind in kinds.items():
             documented[f"{prefix}_{setting}"] = _of_repositories(prefix, setting, kind)
     return documented
-
-
-@cache
-def pages() -> Mapping[str, key_descriptions.Key]:
-    """What is said of each key, those below another one after it."""
-    named: dict[str, key_descriptions.Key] = {
-        name: eval(f"Key({text.partition(', Key(')[2][:-1]}", vars(key_descriptions))  # noqa: S307  # our own texts
-        for name, text in SETTINGS.items()
-    }
-    ordered = {}
-    for name, page in named.items():
-        ordered[name] = page
-        ordered |= {below: BELOW[below] for below in BELOW if below.startswith(f"{name}.")}
-    return {**ordered, **BELOW}
 
 
 def entries(name: str) -> list[Entry]:
@@ -106,7 +84,7 @@ def entries(name: str) -> list[Entry]:
     raise RunnerError(f"there is no configuration key {name}", hint=hint)
 
 
-def _entry(name: str, description: key_descriptions.Key) -> Entry:
+def _entry(name: str, description: key_descriptions.Page) -> Entry:
     return Entry(
         name,
         description.type or _type(name),
@@ -120,7 +98,7 @@ def _entry(name: str, description: key_descriptions.Key) -> Entry:
 
 
 def _of_repositories(prefix: str, setting: str, kind: str) -> Entry:
-    description = OF_REPOSITORIES[setting]
+    description = key_descriptions.of_repositories()[setting]
     default = repositories.DEFAULTS.get(setting, repositories.EMPTY[kind])
     return Entry(
         f"{prefix}_{setting}",

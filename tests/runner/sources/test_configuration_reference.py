@@ -24,20 +24,21 @@ from runner.sources.config import key_descriptions, key_manual, keys
 from runner.sources.config.file import read_settings, safe_load
 from runner.sources.config.options import Options
 from runner.sources.config.report import KEYS as REPORT_KEYS
-from runner.sources.config.repository_descriptions import OF_REPOSITORIES
 from runner.sources.gitfs import settings as repositories
 from runner.sources.trees import source
 from runner.support.files.text import LARGEST
 
 KEYS = key_manual.keys()
-PAGES = key_manual.pages()
+PAGES = key_descriptions.pages()
 OF_MODULES = [name for name, page in PAGES.items() if page.group == key_descriptions.MODULES]
 
 
 def test_each_key_that_the_program_reads_is_described() -> None:
     assert set(keys.SETTINGS) <= PAGES.keys()
     assert all(keys.is_known(name) for name in PAGES)
-    assert all(page.group in key_descriptions.GROUPS for page in PAGES.values())
+    assert {key_descriptions.MODULES, key_descriptions.REPOSITORIES} <= {
+        page.group for page in PAGES.values()
+    }
     for parent, below in (
         ("tree", source.KEYS),
         ("report", {"to", "timeout"}.union(*REPORT_KEYS.values())),
@@ -45,7 +46,7 @@ def test_each_key_that_the_program_reads_is_described() -> None:
         documented = {name.partition(".")[2] for name in PAGES if f"{parent}." in name}
         assert documented == set(below)
     settings = {*repositories.GITFS, *repositories.GIT_PILLAR}
-    assert set(OF_REPOSITORIES) == settings
+    assert set(key_descriptions.of_repositories()) == settings
 
 
 @pytest.mark.parametrize("module", ["docker", "mysql", "postgres", "redis"])
