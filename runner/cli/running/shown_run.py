@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ def finish(
         listeners = _listeners(common, options, command, after, opened)
         with (
             answer_alone(common.for_people or common.events == "-"),
-            image_build.built(options) as keys,
+            image_build.built(options) if options.image else nullcontext() as keys,
         ):
             report = run(tuple(listeners))
         opened.close()
