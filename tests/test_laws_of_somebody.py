@@ -88,6 +88,8 @@ def test_an_error_of_the_system_is_a_sentence_with_its_path(name: str) -> None:
     moved = apology(OSError(number, os.strerror(number), "/srv/a", None, b"/b"), is_built_in=True)
     assert moved.startswith("/b: ")
     assert apology(OSError(number, os.strerror(number)), True).startswith("the system: ")
+    own = apology(OSError(number, os.strerror(number), "/c/scratch-a_1b2c3d/units/a"), True)
+    assert own.startswith("units/a: ")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Generator, Mapping
 
 from runner.api import Plan
@@ -85,5 +86,6 @@ def _refusal(error: OSError) -> str:
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     where = "the system" if path is None or isinstance(path, int) else str(path)
+    where = re.sub(r"/.*/scratch-\w+/", "", where)  # a folder of the state, of which nobody knows
     cure = f" ({_CURES[error.errno]})" if error.errno in _CURES else ""
     return f"{where}: {error.strerror}{cure}"
