@@ -11,9 +11,6 @@ from harness import HarnessHere
 
 from modules import kmod, mount, sysctl, system
 from modules._machine import processes
-from modules.firewalls import firewalld, ipset, ufw
-from modules.firewalls.iptables import _kernel as iptables
-from modules.firewalls.nftables import _kernel as nftables
 from modules.security import selinux
 from runner.api import StateFailed, changes_allowed, running
 
@@ -31,11 +28,6 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (selinux.setsemod, ("a", True)),
     (selinux.install_semod, ("/a",)),
     (selinux.remove_semod, ("a",)),
-    (iptables.change, ("ipv4", "filter", "-F")),
-    (nftables.change, ("flush ruleset",)),
-    (ipset.change, ("flush",)),
-    (ufw.change, ("enable",)),
-    (firewalld.change, ([["--reload"]],)),
 ]
 
 
