@@ -605,7 +605,10 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _providers(name: str) -> list[str]:
-    """The packages that provide a name, sorted."""
+    """The packages that provide a name, sorted. To apt a name that it does not know is a pattern,
+    which brings others.
+    """
     shown = cmd.probe(["apt-cache", "showpkg", "--", name]).stdout
-    lines = shown.partition("\nReverse Provides: \n")[2].splitlines()
+    of_name = f"\n{shown}".partition(f"\nPackage: {name}\n")[2].partition("\nPackage: ")[0]
+    lines = of_name.partition("\nReverse Provides: \n")[2].splitlines()
     return sorted({normal(line.split()[0]) for line in lines if line.strip()})

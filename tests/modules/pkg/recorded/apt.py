@@ -37,13 +37,19 @@ ANSWERS = {
         "  Installed: (none)\n"
         "  Candidate: (none)\n"
     ),
-    "apt-cache policy -- httpd-cgi nginx nosuch": (
+    "apt-cache policy -- http.-cgi httpd-cgi nginx nosuch": (
         "nginx:\n  Installed: (none)\n  Candidate: 1.22.1-9+deb12u1\n"
         "httpd-cgi:\n  Installed: (none)\n  Candidate: (none)\n"
     ),
     "apt-cache showpkg -- httpd-cgi": (
         "Package: httpd-cgi\nVersions: \n\nReverse Depends: \n  x,httpd-cgi\nDependencies: \n"
         "Provides: \nReverse Provides: \nnginx 1.22.1-9+deb12u11 (= )\nnginx 1.20.0 (= )\n"
+    ),
+    "apt-cache showpkg -- http.-cgi": (  # a pattern: what matches it
+        "Package: httpd-cgi\nVersions: \n\nReverse Depends: \nDependencies: \n"
+        "Provides: \nReverse Provides: \nnginx 1.22.1-9+deb12u11 (= )\n"
+        "Package: httpx-cgi\nVersions: \n\nReverse Depends: \nDependencies: \n"
+        "Provides: \nReverse Provides: \n"
     ),
     "apt-cache madison -- nginx": (
         " nginx | 1.22.1-9+deb12u1 | http://deb.debian.org/debian bookworm/main amd64 Packages\n"
@@ -136,7 +142,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("normal", ("nginx:i386",), "nginx:i386"),
     (
         "resolve_capabilities",
-        (("httpd-cgi", "nginx", "nosuch"),),
+        (("http.-cgi", "httpd-cgi", "nginx", "nosuch"),),
         {"nginx": "nginx", "httpd-cgi": "nginx"},
     ),
     ("candidates", (("nginx", "nosuch"),), {"nginx": "1.22.1-9+deb12u1"}),
