@@ -263,3 +263,10 @@ def test_what_crontab_says_of_the_time_is_no_younger(image: Debian) -> None:
     table = image.read("cat /image/var/spool/cron/crontabs/root")
     assert "installed on Tue Nov 14 22:13:20 2023)" in table.splitlines()[1]
     assert image.read("chroot /image crontab -l").endswith("* * * * * /bin/true")
+
+
+def test_root_that_may_not_trace_knows_a_chroot(image: Debian) -> None:
+    """As in some builds of containers: /proc/1/root cannot be looked at there."""
+    ask = "setpriv --bounding-set=-sys_ptrace %s runner call grains.get booted"
+    assert image.read(ask % "chroot /image") == "false"
+    assert image.read(ask % "env") == "true"

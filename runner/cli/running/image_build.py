@@ -19,8 +19,9 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from runner.engine.rehearsal import file_systems
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.model.result import AT_BOOT
@@ -59,7 +60,17 @@ KEY = re.compile(rb"PRIVATE KEY-----|^\s*secret\s+\"", re.MULTILINE)
 LARGEST_KEY = 64 << 10
 CRONTABS = "/var/spool/cron/"
 INSTALLED_ON = re.compile(rb"\A(?:# .*\n)?# \(.* installed on (.{24})\)\n")  # crontab's own words
+KERNELS = ("/proc/", "/sys/", "/dev/", "/run/")  # in no image
 SLACK = 0.1  # seconds, by which the clock of file systems may be behind
+
+
+class Odd(NamedTuple):
+    """What is odd about an image. keys: files with keys that the run has made. mounted: files that
+    were written, but are others than those of the image.
+    """
+
+    keys: list[str]
+    mounted: list[str]
 
 
 def without_traces(options: Options) -> Options:
@@ -85,14 +96,14 @@ def without_traces(options: Options) -> Options:
 
 
 @contextmanager
-def built(options: Options) -> Iterator[list[str]]:
-    """Make an image of what a real run leaves; yields a list that has at the end the files with
-    keys that were made.
+def built(options: Options) -> Iterator[Odd]:
+    """Make an image of what a real run leaves; yields what is odd about it, which is known at the
+    end.
     """
+    odd = Odd([], [])
     began = time.time() - SLACK
     ids = {path: _id(path) for path in IDS}
-    keys: list[str] = []
-    yield keys
+    yield odd
     if options.test:
         return
     for name in options.image_clean:
@@ -103,22 +114,31 @@ def built(options: Options) -> Iterator[list[str]]:
     epoch = _epoch()
     for path, at in _changed(began):
         if _is_key(path, at):
-            keys.append(path)
+            odd.keys.append(path)
         if epoch is not None and at.st_mtime > epoch:
             _made_at(epoch, path, at)
+    if not options.root:
+        odd.mounted.extend(_mounted_files(began))
 
 
-def shared_keys(keys: list[str], report: Report) -> list[Diagnostic]:
-    """What is told of keys that no state has written."""
-    asked = {one.chunk.name for one in report}
-    found = sorted({*keys} - asked)
-    if not found:
-        return []
-    message = f"all machines of this image will have the same keys: {', '.join(found)}"
-    hint = "remove them at the end of the build, and let the first boot make others"
-    if any(path.startswith("/etc/ssh/ssh_host") for path in found):
-        hint += "; image_clean: [ssh] removes those of ssh (docs/images.md)"
-    return [Diagnostic(message, hint=hint, severity="warning")]
+def problems(odd: Odd, report: Report) -> list[Diagnostic]:
+    """What is told of the files that make an image odd."""
+    found = []
+    keys = sorted({*odd.keys} - {one.chunk.name for one in report})
+    if keys:
+        message = f"all machines of this image will have the same keys: {', '.join(keys)}"
+        hint = "remove them at the end of the build, and let the first boot make others"
+        if any(path.startswith("/etc/ssh/ssh_host") for path in keys):
+            hint += "; image_clean: [ssh] removes those of ssh (docs/images.md)"
+        found.append(Diagnostic(message, hint=hint, severity="warning"))
+    if odd.mounted:
+        message = f"what was written to {', '.join(odd.mounted)} is not in the image"
+        hint = (
+            "what builds the container has mounted files of its own there; say it where the"
+            " container starts (--hostname, --add-host, --dns)"
+        )
+        found.append(Diagnostic(message, hint=hint, severity="warning"))
+    return found
 
 
 def first_boot(report: Report) -> str:
@@ -163,6 +183,17 @@ def _made_at(epoch: int, path: str, at: os.stat_result) -> None:
                     file.seek(date.start(1))
                     file.write(time.asctime(time.gmtime(epoch)).encode())
         os.utime(path, (min(at.st_atime, epoch), epoch), follow_symlinks=False)
+
+
+def _mounted_files(began: float) -> Iterator[str]:
+    """The files that are mounted into a container, and were changed since a time."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        mounts = file_systems.mounted(file.read())
+    for path in dict.fromkeys(mount.path for mount in mounts if not mount.path.startswith(KERNELS)):
+        with suppress(OSError):
+            at = os.lstat(path)
+            if stat.S_ISREG(at.st_mode) and at.st_ctime >= began:
+                yield path
 
 
 def _is_key(path: str, at: os.stat_result) -> bool:

@@ -92,12 +92,12 @@ def finish(
         listeners = _listeners(common, options, command, after, opened)
         with (
             answer_alone(common.for_people or common.events == "-"),
-            image_build.built(options) if options.image else nullcontext() as keys,
+            image_build.built(options) if options.image else nullcontext() as odd,
         ):
             report = run(tuple(listeners))
         opened.close()
-        if keys:
-            answers.show_problems(image_build.shared_keys(keys, report))
+        if odd:
+            answers.show_problems(image_build.problems(odd, report))
         with suppress(OSError):
             problems = (getattr(listener, "problem", "") for listener in listeners)
             for problem in filter(None, problems):

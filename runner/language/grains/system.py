@@ -264,12 +264,21 @@ def booted(grains: Grains) -> Facts:
         in_chroot = not os.path.samestat(os.stat("/proc/1/root"), os.stat("/"))
     except FileNotFoundError:
         in_chroot = True  # no /proc, or another system's
-    except OSError:  # only root may look
-        in_chroot = False
+    except OSError:  # only who may trace it may look, which is not root everywhere
+        its, own = _root_of("1"), _root_of("self")
+        in_chroot = bool(its) and its != own
     if in_chroot:
         return {"booted": False}
     runs = os.path.isdir("/run/systemd/system") or os.path.exists("/run/openrc")
     return {"booted": runs or _first_program() in BOOTING}
+
+
+def _root_of(process: str) -> list[str]:
+    """The file system that a process has for its root, and the folder of that; empty where this is
+    not to be known.
+    """
+    mounts = [line.split(" ")[2:5] for line in text_of(f"/proc/{process}/mountinfo").splitlines()]
+    return next((fields for fields in reversed(mounts) if fields[2:] == ["/"]), [])
 
 
 def _first_program() -> str:
