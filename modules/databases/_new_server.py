@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 from modules import _paths
 from modules._planned.overlay import is_planned, overlay
+from runner.api.offline import offline_as
 
 
+@offline_as(lambda programs, data: False)  # nothing starts it, and nobody can be asked
 def is_new(programs: Iterable[str], data: Iterable[str]) -> bool:
     """Return whether the packages of this run bring the server, which has no data from before.
 

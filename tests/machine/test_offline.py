@@ -270,3 +270,25 @@ def test_root_that_may_not_trace_knows_a_chroot(image: Debian) -> None:
     ask = "setpriv --bounding-set=-sys_ptrace %s runner call grains.get booted"
     assert image.read(ask % "chroot /image") == "false"
     assert image.read(ask % "env") == "true"
+
+
+SERVER = """
+/usr/lib/postgresql/99/bin/postgres:
+  file.managed: [contents: x, makedirs: true]
+ann:
+  postgres_user.present: []
+ben:
+  postgres_user.absent: []
+"""
+
+
+def test_a_server_that_nothing_starts_is_not_there(image: Debian) -> None:
+    """On a machine that runs a dry run foresees what becomes of an empty one."""
+    image.run("rm -rf /var/lib/postgresql; mv /usr/lib/postgresql /usr/lib/none || true")
+    write_tree(image, SERVER)
+    image.tree(image=SERVER)
+    there = image.results("sls", "image", "--test", code=None)
+    assert (there["ann"]["result"], there["ben"]["result"]) == (None, True)
+    for more in (["--test"], []):
+        done = image.run("chroot", "/image", RUNNER, "sls", "image", *more, code=2)
+        assert done.stdout.count("failed  postgres_user.") == 2

@@ -19,11 +19,12 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.engine.rehearsal import file_systems
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
+from runner.model.records import Record
 from runner.model.result import AT_BOOT
 from runner.pipeline import lock
 from runner.sources.config.file import setting_place
@@ -64,7 +65,7 @@ KERNELS = ("/proc/", "/sys/", "/dev/", "/run/")  # in no image
 SLACK = 0.1  # seconds, by which the clock of file systems may be behind
 
 
-class Odd(NamedTuple):
+class Odd(Record):
     """What is odd about an image. keys: files with keys that the run has made. mounted: files that
     were written, but are others than those of the image.
     """
