@@ -11,7 +11,7 @@ from modules import cmd, file
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer, for_states
-from runner.api.offline import is_offline, of_running
+from runner.api.offline import is_offline, offline_as
 
 CONFIG = "/etc/selinux/config"
 SWITCH = "/sys/fs/selinux/enforce"
@@ -23,6 +23,7 @@ PACKAGES = {
 }
 
 
+@offline_as(lambda: configured().capitalize() or "Disabled")
 def getenforce() -> str:
     """Enforcing, Permissive or Disabled; what is configured as disabled is so from the next start
     on.
@@ -75,7 +76,15 @@ def getsebool(boolean: str) -> dict[str, str]:
     return list_sebool().get(boolean, {})
 
 
-@of_running
+def _keep_booleans(pairs: Mapping[str, str], persist: bool = False) -> bool:
+    _refuse_other_kernel()
+    for name, value in pairs.items():
+        boolean = plain_name(name, "the boolean")
+        _do("semanage", "boolean", "--modify", f"--{value}", "--noreload", boolean)
+    return True
+
+
+@offline_as(_keep_booleans)
 @changer
 def setsebools(pairs: Mapping[str, str], persist: bool = False) -> bool:
     """Set booleans to on or off. persist: also for the next start."""
@@ -98,27 +107,42 @@ def list_semod() -> dict[str, dict[str, str]]:
     return modules
 
 
-@of_running
 @changer
 def setsemod(module: str, enabled: bool) -> bool:
     """Enable or disable a module of the policy."""
-    return _do(
-        "semodule", "--enable" if enabled else "--disable", plain_name(module, "the module's name")
-    )
+    return _change_modules("enable" if enabled else "disable", module)
 
 
-@of_running
 @changer
 def install_semod(module_path: str) -> bool:
     """Install a module of the policy from a file."""
-    return _do("semodule", "--install", plain_name(module_path, "the module's path"))
+    return _change_modules("install", module_path)
 
 
-@of_running
 @changer
 def remove_semod(module: str) -> bool:
     """Remove a module of the policy."""
-    return _do("semodule", "--remove", plain_name(module, "the module's name"))
+    return _change_modules("remove", module)
+
+
+def _change_modules(action: str, module: str) -> bool:
+    return _do("semodule", *_unloaded(), f"--{action}", plain_name(module, "the module"))
+
+
+def _unloaded() -> list[str]:
+    """The option that keeps a changed policy from the kernel of a system that does not run: it is
+    loaded at boot.
+    """
+    return ["--noreload"] if is_offline() else []
+
+
+def _refuse_other_kernel() -> None:
+    """Raise StateFailed where the tools would set what is in force on the machine around."""
+    if file.is_file(SWITCH):
+        raise StateFailed(
+            "the SELinux of this kernel is another system's, whose booleans would be set, too: with"
+            " --root, or without /sys/fs/selinux, those of this system alone are"
+        )
 
 
 def port_get_policy(
@@ -167,6 +191,7 @@ def port_change_policy(
         "semanage",
         "port",
         f"--{action}",
+        *_unloaded(),
         *words,
         f"--proto={plain_name(protocol, 'protocol')}",
         "--",

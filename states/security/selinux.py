@@ -8,6 +8,7 @@ from typing import Any, Literal
 from modules import file
 from modules.security import selinux
 from runner.api import AbsolutePath, Column, Line, Name, Plan, Planned, StateFailed
+from runner.api.offline import is_offline, offline_as
 from states._rights import only_root
 
 dry_run_check = only_root("semanage")
@@ -34,7 +35,7 @@ def mode(name: Name) -> Planned:
     now = selinux.getenforce()
     if now == wanted and selinux.configured() in ("", wanted.lower()):
         return f"SELinux is already in {wanted} mode"
-    if wanted != "Disabled" and not file.is_file(selinux.SWITCH):
+    if wanted != "Disabled" and not is_offline() and not file.is_file(selinux.SWITCH):
         raise StateFailed(
             f"Failed to set SELinux to {wanted} mode: the kernel was started without SELinux"
         )
@@ -44,6 +45,15 @@ def mode(name: Name) -> Planned:
     return f"SELinux has been set to {wanted} mode"
 
 
+def _boolean_in_force(
+    name: str, value: Any = None, booleans: Any = None, persist: bool = False
+) -> Planned | str:
+    if persist:
+        return _set_booleans(name, value, booleans, persist)
+    return f"Without `persist` {name} is of the running kernel alone"
+
+
+@offline_as(_boolean_in_force)
 def boolean(
     name: Name,
     value: bool | Line | int | None = None,
@@ -64,6 +74,10 @@ def boolean(
 
     Behaviour: Salt 3008's selinux.boolean.
     """
+    return (yield from _set_booleans(name, value, booleans, persist))
+
+
+def _set_booleans(name: str, value: Any, booleans: Any, persist: bool) -> Planned:
     wanted = {key: _switch(key, switch) for key, switch in _pairs(name, value, booleans).items()}
     known = selinux.list_sebool()
     unknown = [key for key in wanted if key not in known]

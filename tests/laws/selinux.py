@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import on_machine
+from laws import offline_too, on_machine
 
 TOOLS = r"""
 cat >/usr/local/sbin/semanage <<'X'
@@ -24,6 +24,11 @@ if test $1 = port; then
     esac
     exit
 fi
+if test $2 = --modify; then
+    for last; do :; done
+    sed -i "s/^$last .*/$last ${3#--} ${3#--}/" /srv/booleans
+    exit
+fi
 echo 'SELinux boolean                State  Default Description'
 while read name now kept; do
     printf '%-30s (%-5s,%5s)  About it\n' $name $now $kept
@@ -37,6 +42,7 @@ test -z "$keep" || sed -i "s/^\(${pair%=*} .*\) .*/\1 ${pair#*=}/" /srv/booleans
 X
 cat >/usr/local/sbin/semodule <<'X'
 #!/bin/sh
+test "$1" != --noreload || shift
 case $1 in
 --list-modules=full) cat /srv/modules ;;
 --enable) sed -i "s/ $2 pp disabled/ $2 pp/" /srv/modules ;;
@@ -113,4 +119,13 @@ SCENARIOS = [
     on("module_install", name="/srv/none.pp", fails="does not exist"),
     on("module_remove", name="abrt"),
     on("module_remove", plans=False, name="site"),
+]
+OFF = on_machine("selinux.", TOOLS, offline=True)
+SCENARIOS += offline_too([each for each in SCENARIOS if each.function != "selinux.boolean"], "")
+SCENARIOS += [
+    OFF("boolean", name="use_ssh", value=True, plans=False),
+    OFF("boolean", name="use_ssh", value=True, persist=True),
+    OFF("boolean", name="x", booleans={"use_ssh": "off"}, persist=True, plans=False),
+    OFF("mode", name="enforcing"),
+    OFF("mode", name="permissive", plans=False),
 ]

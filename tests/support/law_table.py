@@ -65,7 +65,6 @@ def every(names: str, why: str) -> dict[str, str]:
 
 KEPT = "what it changes is kept, so that it does there what it does anywhere"
 RUNS = "what it asks has to run: there it says that it does not"
-REFUSED = "it is refused there, as its rules are the running kernel's"
 ASKS_NONE = "what runs is nothing to it"
 OFFLINE = {
     **every("acl.* acme.* alias.* alternatives.* apache_* archive.* augeas.* cargo.* pipx.*", KEPT),
@@ -77,7 +76,6 @@ OFFLINE = {
     **every("blockdev.* btrfs.* crypttab.* luks.* lvm.* raid.*", KEPT),
     **every("cmd.* event.* http.* module.* stateconf.* test.*", ASKS_NONE),
     **every("docker_* mysql_* postgres_* rabbitmq_* redis.* supervisord.*", RUNS),
-    **every("selinux.*", REFUSED),
 }
 NOTHING_HERE = {
     **every("*.wait *.wait_call *.wait_script *.watch *.nop file.exists file.missing", ONLY_LOOKS),
