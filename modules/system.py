@@ -4,12 +4,120 @@
 from __future__ import annotations
 
 import datetime
+import os
 import re
 
-from modules import cmd
+from modules import _paths, cmd, file
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed, changer
+from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here, scheduled
 from runner.api.offline import of_running
+from runner.api.own_program import own_run
+
+REQUIRED = "/run/reboot-required"  # of Debian's packages, and of those who follow them
+PACKAGES, KERNEL = "packages ask for it", "a newer kernel is installed"
+BOOT = "/proc/sys/kernel/random/boot_id"
+PENDING = "/run/systemd/shutdown/scheduled"
+UNIT = "/etc/systemd/system/runner-continue.service"
+LINK = "/etc/systemd/system/multi-user.target.wants/runner-continue.service"
+_MARK = "# Written by the state system.reboot of runner"
+# whatever the run ended with, it is through; not where it was killed, or has asked again
+_ONCE = f"""SuccessExitStatus=1 2 3 4 5 6
+ExecStartPost=/bin/sh -c 'grep -qx "# boot: $$(cat {BOOT})" {UNIT} || rm -f {LINK}'
+"""
+
+
+class Restart(Record):
+    """A restart that a state has asked for. boot: the one that it was asked in; kernel: that ran
+    then.
+    """
+
+    state: str = ""
+    boot: str = ""
+    kernel: str = ""
+    why: str = ""
+
+    @property
+    def is_of_this_boot(self) -> bool:
+        return self.boot == _boot()
+
+    def is_awaited(self, state: str) -> bool:
+        """Return whether a run is to go on after it, which was left by a state."""
+        return self.state == state and file.lexists(LINK)
+
+    def is_under_way(self, state: str) -> bool:
+        """Return whether a state has asked for it, and it comes."""
+        return self.state == state and self.is_of_this_boot and file.lexists(PENDING)
+
+    def was_in_vain(self, why: str) -> bool:
+        """Return whether what it was for is as it was."""
+        return self.why == why and not self.is_of_this_boot and self.kernel == os.uname().release
+
+
+def _boot() -> str:
+    return file.read_bytes(BOOT).decode().strip()
+
+
+@for_states
+def last_restart() -> Restart:
+    """The restart that was asked for last; an empty one where none was."""
+    text = file.read_bytes(UNIT).decode("utf-8", "replace") if file.is_file(UNIT) else ""
+    said = dict(re.findall(r"^# (state|boot|kernel|why): (.*)$", text, re.MULTILINE))
+    return Restart(**said)
+
+
+def restart_needed() -> str:
+    """Return why the machine has to be restarted; empty where it has not.
+
+    {{ salt['system.restart_needed']() }}
+    """
+    if file.lexists(REQUIRED) or _libraries_ask():
+        return PACKAGES
+    here.reload("grains")
+    return KERNEL if here.grains.get("reboot_required") else ""
+
+
+def _libraries_ask() -> bool:
+    """Return whether dnf says so."""
+    program = _paths.which("needs-restarting")
+    return bool(program) and cmd.probe([str(program), "-r"]).retcode == 1
+
+
+@for_states
+def run_again() -> list[str]:
+    """The command line that does this run again. Raises StateFailed where there is none."""
+    if not _paths.isdir("/run/systemd/system"):
+        raise StateFailed(
+            "continue: systemd does not run this machine, which would start the run: leave it to"
+            " an entry of cron (`special: '@reboot'`)"
+        )
+    words = own_run()
+    if words is None:
+        raise StateFailed(
+            "continue: this command line cannot be repeated (highstate, sls and pull can be,"
+            " without --pillar): what it says belongs into the pillar's files"
+        )
+    return words
+
+
+@for_states
+def restart(state: str, why: str, command: list[str], minutes: int, message: str = "") -> None:
+    """Have the machine restarted, and a command go on then."""
+    head = {"state": state, "boot": _boot(), "why": why}
+    head["kernel"] = os.uname().release
+    mark = "\n".join([_MARK, *(f"# {key}: {value}" for key, value in head.items())])
+    place = f"WorkingDirectory={scheduled.systemd_word(os.getcwd())}\n"
+    what = "Go on with the run that has restarted this machine"
+    text = scheduled.service_text(mark, what, command or ["true"], service=f"{_ONCE}{place}")
+    file.write(UNIT, f"{text}\n[Install]\nWantedBy=multi-user.target\n".encode())
+    if command and not file.lexists(LINK):
+        file.makedirs(os.path.dirname(LINK))
+        file.symlink(UNIT, LINK)
+    try:
+        _shutdown("-r", minutes, message)
+    except CommandFailed:
+        if command:
+            file.remove(LINK)
+        raise
 
 
 def reboot(at_time: str | int | None = None) -> str:
@@ -75,9 +183,10 @@ def _now(utc_offset: str | int | None) -> datetime.datetime:
 
 @of_running
 @changer
-def _shutdown(how: str, when: str | int | None) -> str:
+def _shutdown(how: str, when: str | int | None, message: str = "") -> str:
     text = "now" if when is None else plain_name(when, "the time")
-    done = cmd.probe(["shutdown", how, f"+{text}" if text.isdigit() else text])
+    told = [plain_name(message, "the message")] if message else []
+    done = cmd.probe(["shutdown", how, f"+{text}" if text.isdigit() else text, *told])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or f"shutdown failed with exit code {done.retcode}")
     return done.stdout.strip() or done.stderr.strip()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import runner
@@ -37,6 +38,19 @@ def own_program() -> list[str]:
     if found := shutil.which("runner"):
         return [os.path.realpath(found)]
     return own_python(MAIN)
+
+
+def own_run() -> list[str] | None:
+    """Return the command line that does this run again when nobody sits here; None for one that
+    cannot be repeated.
+    """
+    words = sys.argv[1:]
+    of_pillar = any(re.match(r"--pillar(=|-stdin|$)", word) for word in words)
+    if words[:1] not in (["highstate"], ["sls"], ["pull"]) or of_pillar:
+        return None
+    words = [word for word in words if word not in ("--ask", "--step")]
+    waits = any(re.match("--wait(=|$)", word) for word in words)
+    return [*own_program(), *words, *([] if waits else ["--wait=-1"])]
 
 
 MAIN = "from runner.cli import main; main()"

@@ -34,7 +34,7 @@ from runner.engine.step import Invocation, Mode, Reaction, Step
 from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
-from runner.model.result import CRASHED, PendingReaction, Report, Result
+from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 
@@ -142,7 +142,7 @@ class Executor:
     # -------------------------------------------------- one state
 
     def _state(self, position: int) -> bool:
-        """Run one state; True when the run has to stop here (failhard)."""
+        """Run one state; True when the run has to stop here (failhard, a restart)."""
         step = self.plan.steps[position]
         chunk = step.chunk
         edges = self.plan.judged_by(position)
@@ -201,6 +201,8 @@ class Executor:
         self.run.follow(finished)
         if not self.run.dry and not result.noop:
             self.tracker.settle(result, decision)
+        if ENDS_RUN in result.extra:
+            return not self.run.dry
         return result.result is False and bool(chunk.args.get("failhard", self.plan.failhard))
 
     # -------------------------------------------------- side by side

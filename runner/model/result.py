@@ -16,6 +16,7 @@ from runner.model.made import Thing
 from runner.model.places import Value
 
 # the key, in `extra`, of the sentence that says what is left to the boot
+ENDS_RUN = "ends_run"  # of a state after which the run goes no further
 AT_BOOT = "at_boot"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.model.result import Report, Result
+from runner.model.result import ENDS_RUN, Report, Result
 from runner.output import live
 from runner.output.text import (
     change_lines,
@@ -206,7 +206,7 @@ class Pretty:
             slowest = sorted(self.slowest, reverse=True)[:SLOWEST]
             names = ", ".join(f"{name} ({seconds(took)})" for took, name in slowest)
             self._block(f"Slowest: {names}.", 0)
-        if report.interrupted:
+        if report.interrupted or any(ENDS_RUN in result.extra for result in report):
             self._left(report)
         if self.shown > 1:
             self._named("Failed", self.failed)
@@ -252,7 +252,8 @@ class Pretty:
 
     def _left(self, report: Report) -> None:
         """Print the states that an interrupted run did not reach."""
-        self._line(f"{report.why[:1].upper()}{report.why[1:]}; the next run continues.")
+        why = report.why or "the run ends here, as the machine is restarted"
+        self._line(f"{why[:1].upper()}{why[1:]}; the next run continues.")
         if report.left:
             names = [f"{chunk.function} {chunk.id}".replace("\n", " ") for chunk in report.left]
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""

@@ -28,6 +28,7 @@ from runner.support.files.text import read_bounded
 _SUCCESS = "runner_last_success_timestamp_seconds"
 _COMPILED = "runner_last_compile_success_timestamp_seconds"
 _INFO, _DISABLED, _PENDING = "runner_info", "runner_disabled", "runner_pending_reactions"
+_RESTART = "runner_reboot_required"
 _FETCHED = "runner_tree_fetched_timestamp_seconds"
 _APPLIED = "runner_tree_applied_timestamp_seconds"
 _PULL = "runner_last_pull_outcome"
@@ -44,12 +45,13 @@ METRICS: Mapping[str, str] = {
     _INFO: "1; its labels are the version of runner and the revision of the tree.",
     _PENDING: "Reactions that are due since a run was killed or failed.",
     _DISABLED: "1 while `runner disable` stops scheduled runs.",
+    _RESTART: "1 while this machine has to be restarted.",
     _FETCHED: "When the remote was last known to have the tree in use as its newest.",
     _APPLIED: "When the tree in use came into use.",
     _OVERLAPS: "Runs that found another one at work, and did nothing.",
     _PULL: "What became of the newest tree: 1 for one of these.",
 }
-_OF_FACTS = (_INFO, _PENDING, _DISABLED, _FETCHED, _APPLIED)
+_OF_FACTS = (_INFO, _PENDING, _DISABLED, _RESTART, _FETCHED, _APPLIED)
 OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED)
 # the values of the label `outcome`
 LABELS: Mapping[str, Sequence[str]] = {
@@ -71,6 +73,7 @@ class MetricFacts(Record):
     revision: str
     pending_reactions: int
     disabled: bool
+    restart_required: bool = False
     fetched_at: float | None = None
     applied_at: float | None = None
 
@@ -80,6 +83,7 @@ class MetricFacts(Record):
             f"{_INFO}{{version={_quoted(self.version)},revision={_quoted(self.revision)}}}": "1",
             _PENDING: str(self.pending_reactions),
             **disabled_sample(self.disabled),
+            _RESTART: str(int(self.restart_required)),
             **{name: f"{at:.3f}" for name, at in times.items() if at is not None},
         }
 

@@ -135,6 +135,7 @@ SCENARIOS = [
     on("apparmor.enforced", DEMO, name="demo", plans=False),
     on("apparmor.complain", DEMO, name="demo"),
     on("apparmor.disabled", DEMO, name="demo"),
+    on("system.reboot", "touch /run/reboot-required; ", name="now", plans=False),
     on("timezone.system", name="Asia/Tokyo", utc=False),
     on("process.absent", name="python", plans=False),
     desktop("at.present", name="date", timespec="10:00 2035-11-23"),

@@ -22,10 +22,24 @@ TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime; echo Asia/Tokyo >
 
 
 on = on_machine()
+# a machine that is to be restarted, and what restarts it
+OWED = """mkdir -p /run/systemd/shutdown; touch /run/reboot-required
+printf '%s\\n' '#!/bin/sh' 'touch /run/systemd/shutdown/scheduled' >/usr/local/sbin/shutdown
+chmod 755 /usr/local/sbin/shutdown
+"""
 
 
 SLUMBER = f"cp /bin/sleep /usr/local/bin/slumber; {starts('/usr/local/bin/slumber', '1000')}"
 SCENARIOS = [
+    on("system.reboot", OWED, name="now", message="we are back soon", timeout=3),
+    on("system.reboot", f"{OWED}rm /run/reboot-required", name="now", plans=False),
+    on("system.reboot", OWED, name="now", **{"continue": True}, fails="systemd does not run"),
+    on(
+        "system.reboot",
+        f"{OWED}rm /run/reboot-required",
+        name="now",
+        only_on_pending_reboot=False,
+    ),
     on("host.present", name="db.example", ip=["10.0.0.5", "10.0.0.6"], comment="note"),
     on(
         "host.present",

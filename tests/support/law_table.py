@@ -93,6 +93,7 @@ NOTHING_HERE = {
         ON_MACHINES,
     ),
     "at.*": "the queue of at is no file of a state: undo says so",
+    "system.reboot": "what a restart has ended is not begun again by undo",
     "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
 NEVER_SETTLED = {
@@ -148,6 +149,7 @@ LAWS = {
             **every("acme.cert alternatives.auto alternatives.set debconf.set", NEEDS_NOTHING),
             **every("kmod.* locale.[ap]* network.managed network.routes", NEEDS_NOTHING),
             **every("postgres_initdb.present process.absent schedule.present", NEEDS_NOTHING),
+            "system.reboot": NEEDS_NOTHING,
         },
     ),
     "undone": Law(

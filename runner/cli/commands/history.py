@@ -12,6 +12,7 @@ from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common
 from runner.history import disabled as history_disabled
+from runner.language.grains import reboot_required
 from runner.model.errors import UsageError
 from runner.output import history as printed
 from runner.output import text
@@ -75,6 +76,9 @@ def history(
         print(printed.text(runs, words[0] if words else "list", width), end="")
         if stopped:
             print(text.safe(f"Now: {stopped}", sys.stdout))
+        why = "" if words or options.root else reboot_required.why()
+        if why:
+            print(f"Now: this machine has to be restarted: {why}")
     else:
         write(common, scheduled_runs.as_answer(runs, stopped))
     return 0

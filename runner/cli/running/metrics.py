@@ -10,6 +10,7 @@ from runner import __version__
 from runner.cli.running import documents
 from runner.engine import reaction_journal
 from runner.history import disabled as history_disabled
+from runner.language.grains import reboot_required
 from runner.model.errors import RunnerError
 from runner.output.prometheus import MetricFacts, disabled_sample, update
 from runner.sources import trees
@@ -25,6 +26,7 @@ def facts(options: Any) -> MetricFacts:
             reaction_journal.ReactionJournal(options.state_dir, looking=True).all()
         ),
         disabled=_is_disabled(options),
+        restart_required=bool(reboot_required.why()),
         fetched_at=tree.fetched_at if tree else None,
         applied_at=tree.applied_at if tree else None,
     )

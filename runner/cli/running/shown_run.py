@@ -23,6 +23,7 @@ from runner.cli.running import (
 )
 from runner.cli.running.exit_codes import DONE, code_of
 from runner.cli.running.streams import answer_alone
+from runner.language.grains import reboot_required
 from runner.model.errors import UsageError
 from runner.model.events import CycleFound, RunFinished, Warned
 from runner.model.paths import on_host
@@ -104,6 +105,8 @@ def finish(
                 print(f"warning: {problem}", file=sys.stderr)
         if any(getattr(listener, "closed", False) for listener in listeners):
             raise BrokenPipeError
+        if report.changed and common.for_people and not (report.dry or options.root):
+            _name_restart()
         if common.form.report:
             answers.print_text(common.form.report(report))
         elif options.image and common.for_people and not common.quiet:
@@ -112,6 +115,12 @@ def finish(
             usual = json_.report if common.more.get("as_salt") else json_.summarised
             answers.write(common, (shown or usual)(report))
         return code_of(report, common.detailed_exitcodes)
+
+
+def _name_restart() -> None:
+    """Say that what a run has changed takes a restart of this machine."""
+    if why := reboot_required.why():
+        print(f"This machine has to be restarted: {why}.", file=sys.stderr)
 
 
 def _listeners(

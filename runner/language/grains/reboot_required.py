@@ -17,10 +17,15 @@ CONTAINERS = ("/run/systemd/container", "/.dockerenv", "/run/.containerenv")
 
 def reboot_required(grains: Mapping[str, Any]) -> dict[str, bool]:
     """A package asks for it, or the kernel that runs is gone or older than an installed one."""
+    return {"reboot_required": bool(why())}
+
+
+def why() -> str:
+    """Return what wants this machine to be restarted; empty for nothing."""
     if os.path.exists(ASKED):
-        return {"reboot_required": True}
+        return "packages ask for it"
     own_kernel = not is_away() and not any(map(os.path.exists, CONTAINERS))
-    return {"reboot_required": own_kernel and _is_old(os.uname().release)}
+    return "a newer kernel is installed" if own_kernel and _is_old(os.uname().release) else ""
 
 
 def _is_old(running: str) -> bool:
