@@ -5,6 +5,22 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a method of Python 2",
+        "{% for a in «{}.iteritems() %}\n{% endfor %}\n",
+        "has no attribute 'iteritems'",
+        "did you mean 'items'\\?",
+        column=False,
+    ),
+    Mistake(
+        "an import of what is set in a block that is not reached",
+        {
+            "web.sls": "{% from 'map.jinja' import «repo %}\na:\n  test.nop:\n    - name: {{ repo }}\n",
+            "map.jinja": "{% if false %}{% set repo = 1 %}{% endif %}\n",
+        },
+        "does not export the requested name 'repo'",
+        "map.jinja sets it in a block that is not reached here",
+    ),
+    Mistake(
         "an unknown state with an argument that all states have",
         "a:\n  «qvm.vm:\n    - tags: {add: [x]}\n",
         "State 'qvm.vm' was not found",

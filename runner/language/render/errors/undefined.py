@@ -101,7 +101,8 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         if not str(key).startswith("_")
     ]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
-    near = similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
+    of_python_2 = [method for method in methods if name == f"iter{method}"]
+    near = of_python_2 or similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
     if near:
         hint = suggestion(repr(near[0]))
     else:
@@ -178,10 +179,12 @@ def _not_exported(
     exported = re.findall(
         r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file))
     )
-    hint = (
-        did_you_mean(name, exported, 0.5)
-        or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
-    )
+    if name in exported:
+        hint = f"{imported[1]} sets it in a block that is not reached here: set it before, too"
+    else:
+        hint = did_you_mean(name, exported, 0.5) or (
+            f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+        )
     where = Source(environment.file_of(imported[3]), int(imported[2]))
     where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
     return RenderError(
