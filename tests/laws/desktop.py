@@ -56,3 +56,48 @@ SCENARIOS = [
         ]
     ),
 ]
+
+SANS = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+ZIPPED = f"python3 -m zipfile -c /srv/sans.zip {SANS}; "
+FOLDER = "/usr/local/share/fonts/Sans"
+THERE = f"mkdir -p {FOLDER}; chmod 0755 {FOLDER}; chmod g-s {FOLDER}; cp {SANS} {FOLDER}; "
+THERE += f"chmod 644 {FOLDER}/*; "
+OWNED = "/home/zoe/.local/share/fonts/Sans"
+font = on_machine("font.", layer="desktop", name="Sans")
+SCENARIOS += [
+    font("installed", source=SANS),
+    font("installed", THERE, plans=False, source=SANS),
+    font("installed", USER, source=SANS, user="zoe"),
+    font("installed", ZIPPED, source="/srv/sans.zip", skip_verify=True),
+    font("installed", ZIPPED + USER, source="/srv/sans.zip", user="zoe"),
+    font(
+        "installed",
+        source=SANS,
+        source_hash="sha256=" + "0" * 64,
+        fails="does not match actual checksum",
+    ),
+    font("installed", source="/srv", fails="source: /srv is no file of a font"),
+    font("installed", source="/srv/none.ttf", fails="/srv/none.ttf does not exist"),
+    font("installed", source=SANS, user="zoe", fails="User zoe is not available"),
+    font("installed", "useradd zoe; ", source=SANS, user="zoe", fails="/home/zoe does not exist"),
+    font(
+        "installed",
+        "mkdir -p /usr/local/share/fonts; touch /usr/local/share/fonts/Sans",
+        source=SANS,
+        fails="/usr/local/share/fonts/Sans",
+    ),
+    font("absent", THERE),
+    font("absent", plans=False),
+    font("absent", f"{USER} mkdir -p {OWNED}; cp {SANS} {OWNED}; ", user="zoe"),
+    *(
+        Scenario(
+            f"font.{function}",
+            {"name": "Sans", **given},
+            plans=plans,
+            machine=True,
+            layer="desktop",
+            after=[("font.installed", {"name": "Sans", "source": SANS})],
+        )
+        for function, given, plans in (("installed", {"source": SANS}, False), ("absent", {}, True))
+    ),
+]

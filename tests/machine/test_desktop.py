@@ -70,3 +70,39 @@ def test_keys_of_a_user_and_of_the_machine(fresh: Debian) -> None:
     assert read("own") == '"it\'s mine"' and refused()
     fresh.results("sls", "b")
     assert not refused() and read("fixed") == "false"
+
+
+def test_fonts_of_the_machine_and_of_a_user(fresh: Debian) -> None:
+    sans = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+    fresh.run(
+        f"useradd -m zoe; mkdir -p /srv/runner/states/fonts; cp {sans} /srv/runner/states/fonts"
+    )
+    own: dict[str, Any] = {"user": "zoe", "source": sans}
+    fresh.tree(
+        a=tree(
+            ("font.installed", "Sans", {"source": "salt://fonts"}), ("font.installed", "Own", own)
+        ),
+        b=tree(("font.absent", "Sans", {}), ("font.absent", "Own", {"user": "zoe"})),
+    )
+    lists = f"{AS} fc-list : file | grep -e /usr/local -e /home/zoe | sort"
+
+    def listed() -> str:
+        return fresh.run(lists, code=None).stdout
+
+    dry, real = fresh.results("sls", "a", "--test"), fresh.results("sls", "a")
+    assert {name: each["changes"].keys() for name, each in dry.items()} == {
+        name: each["changes"].keys() for name, each in real.items()
+    }
+    there = listed()
+    assert there.split() == [
+        "/home/zoe/.local/share/fonts/Own/DejaVuSans.ttf:",
+        "/usr/local/share/fonts/Sans/DejaVuSans.ttf:",
+    ]
+    assert not [each for each in fresh.results("sls", "a").values() if each["changes"]]
+    assert not fresh.read("find /home/zoe -not -user zoe")
+    gone = fresh.results("sls", "b")
+    assert all(each["changes"] for each in gone.values()) and not listed()
+    fresh.runner("undo")
+    assert listed() == there
+    fresh.runner("undo")  # that
+    assert not listed()

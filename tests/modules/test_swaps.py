@@ -523,8 +523,8 @@ WITHOUT: dict[str, str] = {
         acme.cert
         _machine.change archive._run cmd.execute cmd.execute_shell composer.change dconf.reset
         dconf.write docker.act file.apply_patch pkg.divert
-        git.change git.config_change gpg._import gpg.create_key gpg.delete_key gpg.receive
-        gpg.receive_keys
+        fonts.refresh git.change git.config_change gpg._import gpg.create_key gpg.delete_key
+        gpg.receive gpg.receive_keys
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
