@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from importlib.resources import files
 from typing import Annotated, Any, get_args
 
 from runner.cli.parsing import app
@@ -19,76 +20,13 @@ from runner.output.manual import language
 from runner.sources.config import key_manual, load
 from runner.tools.queries import completion_names
 
-BASH = r"""# bash completion for runner: source <(runner completion bash)
-_runner() {
-    local IFS=$'\n' kind
-    COMPREPLY=()
-    read -r -d '' kind < <("${COMP_WORDS[0]}" completion candidates -- bash \
-        "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
-    case ${kind%%$'\n'*} in
-        :files) compopt -o filenames; COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")) ;;
-        :folders) compopt -o filenames; COMPREPLY=($(compgen -d -- "${COMP_WORDS[COMP_CWORD]}")) ;;
-        *) COMPREPLY=($kind) ;;
-    esac
-    case ${#COMPREPLY[@]}${COMPREPLY[0]} in 1*[=.]) compopt -o nospace ;; esac
-}
-complete -F _runner runner
-"""
-ZSH = r"""#compdef runner
-# zsh completion for runner: source <(runner completion zsh), after compinit
-_runner() {
-    local -a lines values shown
-    local line value
-    lines=("${(@f)$("${words[1]}" completion candidates -- \
-        zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-    case ${lines[1]} in
-        :files) _files; return ;;
-        :folders) _files -/; return ;;
-    esac
-    for line in $lines; do
-        value=${line%%$'\t'*}
-        values+=("$value")
-        if [[ $line == *$'\t'?* ]]; then
-            shown+=("$value  -- ${line#*$'\t'}")
-        else
-            shown+=("$value")
-        fi
-    done
-    (( $#values )) || return 1
-    if [[ $values[1] == *[=.] ]]; then
-        compadd -S '' -l -d shown -a values
-    else
-        compadd -l -d shown -a values
-    fi
-}
-if [ "$funcstack[1]" = _runner ]; then _runner "$@"; else compdef _runner runner; fi
-"""
-FISH = r"""# fish completion for runner: runner completion fish | source
-function __runner_complete
-    set -l before (commandline -opc)
-    set -l word (commandline -ct | string unescape)
-    set -l found ($before[1] completion candidates -- fish $before[2..-1] $word 2>/dev/null)
-    switch "$found[1]"
-        case :files
-            __fish_complete_path (commandline -ct)
-        case :folders
-            __fish_complete_directories (commandline -ct)
-        case '*'
-            printf '%s\n' $found
-    end
-end
-complete -c runner -f -a '(__runner_complete)'
-"""
-SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
-
+SHELLS = ("bash", "zsh", "fish")
 Named = tuple[str, str]
 FILES, FOLDERS = (":files", ""), (":folders", "")
 
 
 def completion(
-    shell: Annotated[
-        str, argument(metavar="bash|zsh|fish", help="The shell.", complete=(tuple(SCRIPTS),))
-    ],
+    shell: Annotated[str, argument(metavar="bash|zsh|fish", help="The shell.", complete=(SHELLS,))],
     words: Annotated[list[str] | None, argument(hidden=True)] = None,
 ) -> int:
     """Print a script for the Tab completion of a shell.
@@ -107,11 +45,12 @@ def completion(
         with suppress(Exception):
             _print(words or [])
         return 0
-    if shell not in SCRIPTS:
+    if shell not in SHELLS:
         raise UsageError(
-            f"there is no completion for {shell!r}", hint=f"one of {', '.join(SCRIPTS)}"
+            f"there is no completion for {shell!r}", hint=f"one of {', '.join(SHELLS)}"
         )
-    print(SCRIPTS[shell], end="")
+    script = files("runner.cli").joinpath(f"completion/runner.{shell}")
+    print(script.read_text(encoding="utf-8"), end="")
     return 0
 
 
