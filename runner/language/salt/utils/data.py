@@ -24,18 +24,6 @@ from runner.language.filters.text import to_bool
 from runner.language.salt.utils import dictupdate, yaml
 from runner.language.salt.utils.stringutils import to_bytes, to_unicode
 
-__all__ = [
-    "compare_dicts",
-    "compare_lists",
-    "exactly_n",
-    "exactly_one",
-    "flatten",
-    "from_entries",
-    "is_iter",
-    "is_list",
-]
-__all__ += ["json_query", "sorted_ignorecase", "substr_in_list", "to_entries"]
-
 traverse_dict_and_list = traverse
 
 

@@ -15,13 +15,6 @@ from runner.language.filters.data import (
 )
 from runner.language.pillar.merge import merge as _merge
 
-__all__ = [
-    "append_dict_key_value",
-    "extend_dict_key_value",
-    "set_dict_key_value",
-    "update_dict_key_value",
-]
-
 
 def update(
     dest: Any,

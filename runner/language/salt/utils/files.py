@@ -19,8 +19,6 @@ from runner.language.filters.files import is_text_file as is_text
 from runner.language.filters.text import human_to_bytes
 from runner.language.salt import exceptions
 
-__all__ = ["is_binary", "is_empty", "is_text", "list_files"]
-
 
 def fopen(path: Any, mode: str = "r", *args: Any, **options: Any) -> IO[Any]:
     """Open a file; texts are UTF-8."""

@@ -16,16 +16,6 @@ from runner.language.filters.hashing import sha1 as sha1_digest
 from runner.language.filters.hashing import sha256 as sha256_digest
 from runner.language.filters.hashing import sha512 as sha512_digest
 
-__all__ = [
-    "base64_b64decode",
-    "base64_b64encode",
-    "get_hash",
-    "hmac_compute",
-    "hmac_signature",
-    "md5_digest",
-]
-__all__ += ["random_hash", "sha1_digest", "sha256_digest", "sha512_digest"]
-
 
 def base64_encodestring(instr: str) -> str:
     """Base64 in lines."""

@@ -7,8 +7,6 @@ import json
 from json import JSONDecodeError, JSONDecoder, JSONEncoder
 from typing import Any
 
-__all__ = ["JSONDecodeError", "JSONDecoder", "JSONEncoder"]
-
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
     options.pop("_json_module", None)

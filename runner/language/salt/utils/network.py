@@ -25,21 +25,6 @@ from runner.language.filters.network import (
     network_size,
 )
 
-__all__ = [
-    "filter_by_networks",
-    "gen_mac",
-    "ip_host",
-    "ipaddr",
-    "ipv4",
-    "ipv6",
-    "ipwrap",
-    "is_ip",
-    "is_ipv4",
-    "is_ipv6",
-    "mac_str_to_bytes",
-    "network_hosts",
-    "network_size",
-]
 is_ip_filter, is_ipv6_filter = is_ip, is_ipv6
 
 

@@ -7,8 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["OrderedDict"]
-
 
 class DefaultOrderedDict(OrderedDict[Any, Any]):
     """An ordered mapping that makes what it lacks."""

@@ -11,8 +11,6 @@ from runner.language.filters.files import path_join as join
 from runner.language.filters.files import which as _which
 from runner.language.salt import exceptions
 
-__all__ = ["join"]
-
 
 def which(exe: str | None = None) -> str | None:
     """The path of a program."""

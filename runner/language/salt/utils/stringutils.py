@@ -15,15 +15,6 @@ from runner.language.filters.text import contains_whitespace, human_to_bytes, is
 from runner.language.filters.text import to_camelcase as snake_to_camel_case
 from runner.language.filters.text import to_snake_case as camel_to_snake_case
 
-__all__ = [
-    "camel_to_snake_case",
-    "check_whitelist_blacklist",
-    "contains_whitespace",
-    "human_to_bytes",
-    "is_hex",
-]
-__all__ += ["random", "snake_to_camel_case", "to_num"]
-
 
 def to_unicode(
     s: Any, encoding: Any = None, errors: str = "strict", normalize: bool = False

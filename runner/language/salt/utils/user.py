@@ -9,8 +9,6 @@ import pwd
 
 from runner.language.filters.files import get_uid
 
-__all__ = ["get_uid"]
-
 
 def get_user() -> str | None:
     """The name of the user that this process runs as."""
