@@ -9,13 +9,14 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.support.redaction import command_line
 
+RUN = "lock"  # of the folder: its holder compiles and runs
 PAUSE = 0.1  # seconds between two tries of a run that waits
 
 
@@ -32,23 +33,24 @@ class NoLocks(RunnerError):
 
 
 @contextmanager
-def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
-    """Hold the lock of a state folder.
+def held(state_dir: str, wait: float = 0.0, name: str = RUN) -> Iterator[Callable[[], None]]:
+    """Hold the lock of a state folder. Gives what leaves it, in a child, to the parent. name: of
+    the lock: RUN, or of what else only one process does.
 
     wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked,
     which says who holds it (process, command, since when), and RunnerError when there can be no
     lock.
     """
     # who uses the folder meanwhile gets the one that was looked at here
-    folder, descriptor = _opened(state_dir)
+    folder, descriptor = _opened(state_dir, name)
     try:
-        _take(descriptor, wait)
+        _take(descriptor, wait, name)
         words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
         with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
             os.ftruncate(descriptor, 0)
             holder = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
             os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)
-        yield
+        yield lambda: os.close(descriptor)
     finally:
         os.close(descriptor)
         del folder
@@ -76,21 +78,21 @@ def _command(program: str, words: Sequence[str]) -> str:
     return " ".join([program, *words])
 
 
-def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
+def _opened(state_dir: str, name: str) -> tuple[TrustedFolder, int]:
     try:
         folder = trusted_folder(state_dir)
-        return folder, folder.open("lock", os.O_RDWR | os.O_CREAT)
+        return folder, folder.open(name, os.O_RDWR | os.O_CREAT)
     except UntrustedFile as error:
         raise RunnerError(f"the lock cannot be taken: {error}", code="no-lock") from None
     except OSError as error:
-        path = os.path.join(state_dir, "lock")
+        path = os.path.join(state_dir, name)
         hint = "--cachedir DIR keeps it elsewhere"
         raise RunnerError(
             f"the lock cannot be taken: {path}: {error.strerror}", hint=hint, code="no-lock"
         ) from None
 
 
-def _take(descriptor: int, wait: float) -> None:
+def _take(descriptor: int, wait: float, name: str = RUN) -> None:
     until = time.monotonic() + wait
     while True:
         try:
@@ -98,7 +100,10 @@ def _take(descriptor: int, wait: float) -> None:
             return
         except BlockingIOError:
             if wait >= 0 and time.monotonic() >= until:
-                message = f"another run is under way: {_holder(descriptor)}"
+                holder = _holder(descriptor)
+                if name != RUN:
+                    raise Locked(f"another process does this already: {holder}") from None
+                message = f"another run is under way: {holder}"
                 raise Locked(message, hint="--wait waits until it has ended") from None
         except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
             message = (

@@ -91,7 +91,21 @@ def compile_and_run(
     about: the facts of the run for the history, given the secrets that are known by then. ready:
     called before the first state runs. observe: gets each result, secrets included.
     """
-    compiled = _compiled(session, compiling)
+    return run_compiled(
+        session, _compiled(session, compiling), run_id, about, ready, observe, in_history
+    )
+
+
+def run_compiled(
+    session: Session,
+    compiled: Compiled,
+    run_id: str,
+    about: Callable[[Secrets], About],
+    ready: Callable[[Compiled], None] = lambda compiled: None,
+    observe: Callable[[Result], None] = lambda result: None,
+    in_history: bool = True,
+) -> Report:
+    """The same of chunks in their order."""
     ready(compiled)
     warnings = [
         *session.watch.problems(),
@@ -142,12 +156,17 @@ def _compiled(session: Session, compiling: Compiling) -> Compiled:
         LOG.arguments = True
         if session.run.pillar.get("test") and not session.options.real:
             session.only_look()
-        compiled, problems = compiling()
-        problems = problems if compiled is None else refusals(compiled.steps)
-        if compiled is None or problems:
-            raise CompileError(problems)
-        session.watch.refuse()
-        return compiled
+        return accepted(session, compiling)
+
+
+def accepted(session: Session, compiling: Compiling) -> Compiled:
+    """What compiles without a mistake. Raises CompileError."""
+    compiled, problems = compiling()
+    problems = problems if compiled is None else refusals(compiled.steps)
+    if compiled is None or problems:
+        raise CompileError(problems)
+    session.watch.refuse()
+    return compiled
 
 
 def _report_orphans(session: Session, number: int) -> None:

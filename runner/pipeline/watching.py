@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tree that is compiled once, for runs of parts of it: each in a process of its own, forked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from runner.engine.interrupts import ending
+from runner.engine.loader.looked import Look, LookLog
+from runner.history.recorder import About
+from runner.model.chunk import Chunk
+from runner.model.made import HIGHSTATE
+from runner.model.records import Record
+from runner.model.result import Report, Result
+from runner.pipeline.aborted import recorded
+from runner.pipeline.compile import Compiled, compile_chunks
+from runner.pipeline.gathering import gather, read_pillar, requests, top_requests
+from runner.pipeline.lock import held
+from runner.pipeline.session import Listeners, Session, of_named
+from runner.pipeline.stages import about_run, accepted, new_run_id, run_compiled
+from runner.sources.config.options import Options
+from runner.support.log import LOG
+from runner.support.redaction import Secrets
+
+# outcomes after which a state is as it should be, or is nobody's to mend
+AS_IT_SHOULD_BE = ("unchanged", "changed", "no-op", "skipped")
+
+
+class Watched(Record):
+    """A tree as who watches it knows it. states: by tag, "STATE: ID" without secrets. dependents:
+    by tag, the tags of the states that have a requisite on it. sources: the files and folders that
+    it was compiled from.
+    """
+
+    states: dict[str, str]
+    dependents: dict[str, list[str]]
+    sources: list[str]
+
+
+class Seen(Record):
+    """What a look at some states found. outcomes: by tag, in a word, of those that are not as they
+    should be; looks: by tag, what was looked at.
+    """
+
+    outcomes: dict[str, str]
+    looks: dict[str, list[Look]]
+
+
+class KeptTree:
+    """The SLS files that are named, or those of the top file, compiled."""
+
+    def __init__(self, options: Options, names: Sequence[str]) -> None:
+        """Raises CompileError for what does not compile, RunnerError for what cannot be read."""
+        self._session = session = Session(of_named(options, names))
+        self._scope = "" if names else HIGHSTATE
+        with session.opened(), LOG.timed("compiled"):
+            read_pillar(session)
+            if session.run.pillar.get("test") and not options.real:
+                session.only_look()
+            wanted = requests(session, list(names)) if names else top_requests(session)
+            self._gathered = gather(session, wanted)
+        compiled = self._compiled()
+        self._chunks = compiled.chunks
+        self._dependents: dict[str, list[str]] = {}
+        for edge in compiled.relations.edges:
+            if edge.target >= 0:
+                tag, holder = self._chunks[edge.target].tag, self._chunks[edge.holder].tag
+                self._dependents.setdefault(tag, []).append(holder)
+
+    def _compiled(self) -> Compiled:
+        session = self._session
+        with session.opened():
+            return accepted(
+                session, lambda: compile_chunks(session, self._gathered, session.options.strict)
+            )
+
+    def facts(self) -> Watched:
+        """What there is to watch."""
+        secrets, options = self._session.run.secrets, self._session.options
+        roots = (options.file_roots, options.pillar_roots)
+        folders = [root for of_env in roots for folders in of_env.values() for root in folders]
+        folders.append(os.path.join(str(options.raw.get("config_dir") or ""), "facts.d"))
+        return Watched(
+            {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._chunks},
+            self._dependents,
+            [os.path.abspath(path) for path in dict.fromkeys([*options.files, *folders])],
+        )
+
+    def look(self, tags: Collection[str] | None) -> Seen:
+        """Look at some states (None: all) in this process, which then ends, as a dry run does,
+        without a trace of it. Raises RunnerError.
+        """
+        self._session.only_look()
+        return self._run(tags, "", (), in_history=False)[1]
+
+    def run(
+        self, tags: Collection[str] | None, event: str, listeners: Listeners
+    ) -> tuple[Report, Seen]:
+        """Run some states (None: all), as any run does, in this process, which then ends. event:
+        why, for the history. Raises RunnerError.
+        """
+        return self._run(tags, event, tuple(listeners))
+
+    def _run(
+        self,
+        tags: Collection[str] | None,
+        event: str,
+        listeners: tuple[Any, ...],
+        in_history: bool = True,
+    ) -> tuple[Report, Seen]:
+        session, run_id = self._session, new_run_id()
+        if tags is not None:
+            chunks = [chunk for chunk in self._chunks if chunk.tag in tags]
+            session.options = session.options._replace(only=tuple(map(_named, chunks)))
+        session.listeners = listeners
+        for listener in listeners:
+            session.run.listeners.add(listener)
+
+        def about(secrets: Secrets) -> About:
+            facts = about_run(session, secrets, self._scope)
+            return facts._replace(command=secrets.mask(f"runner watch: {event}"))
+
+        seen, log = Seen({}, {}), LookLog()
+
+        def observe(result: Result) -> None:
+            outcome = result.outcome(session.run.dry)
+            if outcome not in AS_IT_SHOULD_BE:
+                seen.outcomes[result.chunk.tag] = outcome
+
+        with ExitStack() as whole:
+            whole.enter_context(log.noting(session.run.stores))
+            whole.enter_context(ending(session.options.timeout))
+            if in_history:
+                whole.enter_context(recorded(session, run_id, about))
+            whole.enter_context(held(session.options.state_dir, session.options.wait))
+            compiled = self._compiled()
+            report = run_compiled(
+                session, compiled, run_id, about, observe=observe, in_history=in_history
+            )
+        return report, seen._replace(looks=log.looks())
+
+
+def _named(chunk: Chunk) -> str:
+    """A state as `--only` has it."""
+    return f"{chunk.state}: {chunk.id}"
