@@ -56,7 +56,9 @@ class Machine:
             target.write_text(text.replace("{tmp}", str(self.folder)))
 
     def argv(self, *words: str) -> list[str]:
-        self.config_file.write_text(json.dumps(self.config))
+        text = json.dumps(self.config)
+        if not self.config_file.exists() or self.config_file.read_text() != text:
+            self.config_file.write_text(text)
         where = ["--config", str(self.config_file), "--cachedir", str(self.folder / "cache")]
         return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
 

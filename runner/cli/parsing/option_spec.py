@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 COMMANDS = tuple(
     """
     highstate sls single plan apply pull rehearse call check show why doc schema history forget undo
-    orphans prune secret schedule disable enable report collect formulas fleet resource import init
-    bundle lsp completion
+    orphans prune secret schedule watch disable enable report collect formulas fleet resource
+    import init bundle lsp completion
     """.split()
 )
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `runner watch` does with a tree: compiles it, looks, and runs what differs, as any run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.cli.running.exit_codes import report_bug
+from runner.cli.running.options import Common, options_of
+from runner.cli.running.shown_run import finish
+from runner.model.errors import RunnerError
+from runner.model.result import Report
+from runner.output import diagnostics, text
+from runner.pipeline.watching import KeptTree
+from runner.watch.resident import DRIFT
+
+if TYPE_CHECKING:
+    from runner.pipeline.watching import Seen
+    from runner.watch.plan_process import Answer
+
+
+class CommandPlan:
+    """A compiled tree, whose runs are shown as those of a command line are."""
+
+    def __init__(self, common: Common, options: Any, names: Sequence[str]) -> None:
+        self._common, self._options = common, options
+        self._kept = KeptTree(options, names)
+
+    def facts(self) -> Answer:
+        return self._kept.facts()._asdict()
+
+    def look(self, tags: Sequence[str] | None) -> Answer:
+        return _told(lambda: self._kept.look(tags)._asdict())
+
+    def act(self, tags: Sequence[str] | None, event: str) -> Answer:
+        found: list[Seen] = []
+
+        def run(listeners: tuple[Any, ...]) -> Report:
+            report, seen = self._kept.run(tags, event, listeners)
+            found.append(seen)
+            return report
+
+        def finished() -> Answer:
+            finish(self._common, self._options, run, command="")
+            if found:
+                return found[0]._asdict()
+            # somebody has disabled the runs that start by themselves
+            return {"outcomes": dict.fromkeys(tags or (), "disabled"), "looks": {}}
+
+        return _told(finished)
+
+
+def _told(run: Callable[[], Answer]) -> Answer:
+    """The answer of a run; of one that could not be had, nothing, after it was told why."""
+    try:
+        return run()
+    except Exception as error:
+        _show(error)
+        return {"ended": 1}
+    finally:
+        sys.stdout.flush()
+
+
+def compiling(common: Common, names: Sequence[str], act: str) -> Callable[[], CommandPlan | None]:
+    """Return what compiles the tree as it is then, with the configuration as it is then."""
+
+    def make() -> CommandPlan | None:
+        # a run that waits for another one, and says something only if it has found something
+        own = common._replace(test=act != DRIFT, quiet=True, scheduled=True)
+        try:
+            options = options_of(own, running=True)._replace(wait=-1.0)
+            return CommandPlan(own, options, names)
+        except Exception as error:
+            _show(error)
+            return None
+
+    return make
+
+
+def _show(error: Exception) -> None:
+    if isinstance(error, RunnerError):
+        diagnostics.show(error.diagnostics, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    else:
+        report_bug(error)

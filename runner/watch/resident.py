@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that stays: it sleeps in one poll(2), and has states looked at when something tells.
+
+It compiles nothing itself: `plan_process.py` does, and each look and each run is a process of its
+own. What it keeps is who looks at what, and which states are not as they should be.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+
+from runner.model.records import Record
+from runner.watch import status as told
+from runner.watch.inotify import Inotify
+from runner.watch.interests import Interests
+from runner.watch.plan_process import Answer, Plan, PlanProcess
+from runner.watch.status import Deviation, Status
+from runner.watch.watched_by import Look, Watched, watched_by
+
+REPORT, DRIFT, ASK = ACTS = ("report", "drift", "ask")
+SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what it may take at most
+MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
+AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
+NO_MORE = "fs.inotify.max_user_watches is too small"
+TREE = ""  # whose looks the sources of the tree are
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Settings(Record):
+    """How to watch. every: seconds between looks at everything. names: SLS files; none: those of
+    the top file.
+    """
+
+    state_dir: str
+    act: str = REPORT
+    every: float = 1800.0
+    names: tuple[str, ...] = ()
+
+
+class Job(Record):
+    """A question that is being answered. tags: None for all states; began: seconds since 1970."""
+
+    what: str
+    tags: list[str] | None
+    event: str
+    began: float
+
+
+class Resident:
+    """Watches until a signal ends it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        make: Callable[[], Plan | None],
+        tell: Callable[[str], None],
+        leave: Callable[[], None] = lambda: None,
+    ) -> None:
+        """make: compiles the tree, and tells what is wrong with it. tell: prints a line. leave:
+        gives up, in a child, what is the caller's.
+        """
+        self._settings, self._make, self._tell, self._leave = settings, make, tell, leave
+        self._inotify = Inotify()
+        self._interests = Interests(self._inotify)
+        self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._plan: PlanProcess | None = None  # the last good one
+        self._next: PlanProcess | None = None  # one that compiles
+        self._states: dict[str, str] = {}
+        self._dependents: dict[str, list[str]] = {}
+        self._looks: dict[str, Watched] = {}
+        self._sources: list[Look] = []
+        self._pending: dict[str, str] = {}  # by tag, what was seen
+        self._seen_first = self._seen_last = 0.0  # monotonic
+        self._job: Job | None = None
+        self._is_stale = False  # the tree is to be compiled
+        self._all_due = False
+        self._acts: dict[str, deque[float]] = {}
+        self._checks: dict[str, deque[float]] = {}
+        self._deviations: dict[str, Deviation] = {}
+        self._left_alone = set[str]()
+        self._later: dict[str, str] = {}  # looked at too often: what was seen of them since
+        self._later_due = 0.0
+        self._ended: list[PlanProcess] = []  # of plans that are not used any more
+        self._has_plan = False  # there was one, at least
+        self._next_look = time.monotonic() + settings.every
+        self._stopping = 0
+        self._status = Status(
+            os.getpid(), time.time(), settings.act, settings.every, list(settings.names)
+        )
+
+    # -------------------------------------------------- the loop
+
+    def run(self) -> bool:
+        """Watch until a signal comes; False where the tree did not compile at the start."""
+        before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
+        wakeup = signal.set_wakeup_fd(self._waker)
+        try:
+            self._compile()
+            while not self._stopping:
+                if not self._has_plan and self._next is None:
+                    return False
+                self._wait()
+                self._advance()
+            return True
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            told.notify(STOPPING="1")
+            self._end()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            told.remove(self._settings.state_dir)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self._stopping = number
+
+    def _wait(self) -> None:
+        """Sleep until something tells, or something is due."""
+        poll = select.poll()
+        poll.register(self._inotify.descriptor, select.POLLIN)
+        poll.register(self._wake, select.POLLIN)
+        poll.register(self._mounts, select.POLLPRI)
+        for process in filter(None, (self._plan, self._next)):
+            poll.register(process.channel, select.POLLIN)
+        ready = dict(poll.poll(max(0, self._until_due()) * 1000))
+        if self._wake in ready:
+            with suppress(BlockingIOError):
+                os.read(self._wake, 1024)
+        if self._mounts in ready:
+            os.pread(self._mounts, 1, 0)
+            who = [tag for tag, watched in self._looks.items() if watched.mounts]
+            self._note(dict.fromkeys(who, "the table of mounts"))
+        if self._inotify.descriptor in ready:
+            touched, moved = self._interests.touched(self._inotify.events())
+            self._note(touched)
+            if moved:
+                self._watch(time.time())
+        for process in filter(None, (self._next, self._plan)):
+            if process.channel.fileno() in ready:
+                self._heard(process)
+
+    def _until_due(self) -> float:
+        due = [self._next_look]
+        if self._next is None and (self._is_stale or (self._pending and self._is_idle)):
+            due.append(self._settled_at())
+        if self._later and self._is_idle:
+            due.append(self._later_due)
+        return min(due) - time.monotonic()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Return whether a question can be asked."""
+        return self._job is None and self._plan is not None and self._next is None
+
+    def _settled_at(self) -> float:
+        return min(self._seen_last + SETTLE, self._seen_first + LONGEST_SETTLE)
+
+    def _note(self, touched: Mapping[str, str]) -> None:
+        """Note what was seen."""
+        now = time.monotonic()
+        news = {tag: what for tag, what in touched.items() if tag not in self._left_alone}
+        if not news:
+            return
+        if not (self._pending or self._is_stale):
+            self._seen_first = now
+        self._seen_last = now
+        if TREE in news:
+            del news[TREE]
+            self._is_stale = True
+        for tag, what in news.items():
+            self._pending.setdefault(tag, what)
+
+    def _advance(self) -> None:
+        """Begin with what is due, one thing at a time."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + self._settings.every
+            self._is_stale, self._seen_first = True, 0.0
+        if self._is_stale and now >= self._settled_at() and self._next is None:
+            self._compile()
+        self._ended = [process for process in self._ended if not process.collect(wait=False)]
+        if not self._is_idle:
+            return
+        if self._later and now >= self._later_due:
+            self._pending, self._later = self._later | self._pending, {}
+        if self._all_due:
+            self._all_due = False
+            self._pending.clear()
+            self._ask("look", None, "all states")
+        elif self._pending and now >= self._settled_at():
+            pending, self._pending = self._pending, {}
+            event = f"{', '.join(sorted(set(pending.values()))[:3])} changed"
+            self._look(pending, event)
+
+    # -------------------------------------------------- the plan
+
+    def _compile(self) -> None:
+        self._is_stale = False
+        self._next = PlanProcess(self._make, self._leave_all)
+
+    def _leave_all(self) -> None:
+        """Give up, in a child, what is this process's."""
+        signal.set_wakeup_fd(-1)
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        self._leave()
+        for process in filter(None, (self._plan, self._next)):
+            process.channel.close()
+        for descriptor in (self._inotify.descriptor, self._mounts, self._wake, self._waker):
+            os.close(descriptor)
+
+    def _heard(self, process: PlanProcess) -> None:
+        try:
+            answers = process.answers()
+        except EOFError:
+            self._lost(process)
+            return
+        for answer in answers:
+            if "facts" in answer:
+                self._take_plan(process, answer["facts"])
+            elif process is self._plan:
+                self._answered(answer)
+
+    def _take_plan(self, process: PlanProcess, facts: Answer) -> None:
+        if self._plan is not None:
+            self._plan.close()  # it ends when its child has
+            self._ended.append(self._plan)
+        self._plan, self._next = process, None
+        self._states, self._dependents = facts["states"], facts["dependents"]
+        self._sources = [("tree", path) for path in facts["sources"]]
+        self._looks = {tag: by for tag, by in self._looks.items() if tag in self._states}
+        self._deviations = {
+            tag: known._replace(left_alone="")
+            for tag, known in self._deviations.items()
+            if tag in self._states
+        }
+        self._left_alone.clear()
+        self._job = None
+        self._all_due = self._has_plan = True
+        self._status = self._status._replace(
+            planned=time.time(), problem="", states=len(self._states)
+        )
+
+    def _lost(self, process: PlanProcess) -> None:
+        """A process of a plan has ended: its tree does not compile, or somebody has killed it."""
+        process.close()
+        process.collect()
+        if process is self._next:
+            self._next = None
+            if self._plan is None:
+                self._next_look = min(self._next_look, time.monotonic() + AGAIN)
+            else:
+                problem = "the tree does not compile: the plan from before is used"
+                self._status = self._status._replace(problem=problem)
+                self._tell(problem)
+                self._watch(time.time())
+                self._ready()
+        elif process is self._plan:
+            self._plan, self._job = None, None
+            self._next_look = min(self._next_look, time.monotonic() + AGAIN)
+
+    # -------------------------------------------------- looks and runs
+
+    def _look(self, touched: Iterable[str], event: str) -> None:
+        """Look at states, and at those that depend on them."""
+        tags, waiting = dict[str, None](), [tag for tag in touched if tag in self._states]
+        while waiting:
+            tag = waiting.pop()
+            if tag not in tags and tag not in self._left_alone:
+                tags[tag] = None
+                waiting += self._dependents.get(tag, ())
+        for tag in self._too_often(tags, self._checks, MOST_LOOKS):
+            del tags[tag]
+            if not self._later:
+                self._later_due = time.monotonic() + MINUTE
+            self._later[tag] = event
+        if tags:
+            self._ask("look", [*tags], event)
+
+    def _too_often(
+        self, tags: Iterable[str], times: dict[str, deque[float]], most: int
+    ) -> list[str]:
+        """Count a round for some states; returns those that have had too many in a minute."""
+        now = time.monotonic()
+        too_often = []
+        for tag in tags:
+            past = times.setdefault(tag, deque(maxlen=most))
+            if len(past) == most and past[0] > now - MINUTE:
+                too_often.append(tag)
+            else:
+                past.append(now)
+        return too_often
+
+    def _leave_alone(self, tag: str, why: str) -> None:
+        self._left_alone.add(tag)
+        self._tell(f"{self._states[tag]} is left alone until all is looked at again: {why}")
+        self._deviations[tag] = self._deviations[tag]._replace(left_alone=why)
+
+    def _ask(self, what: str, tags: list[str] | None, event: str) -> None:
+        assert self._plan is not None
+        self._job = Job(what, tags, event, time.time())
+        try:
+            self._plan.ask(what, tags, event)
+        except OSError:
+            self._lost(self._plan)
+
+    def _answered(self, answer: Answer) -> None:
+        job, self._job = self._job, None
+        if job is None:
+            return
+        if "outcomes" not in answer:
+            self._tell(f"a process that was to {job.what} ended early")
+            self._next_look = min(self._next_look, time.monotonic() + MINUTE)
+            self._note(dict.fromkeys(job.tags or (), job.event))
+            return
+        for tag, looks in answer["looks"].items():
+            self._looks[tag] = watched_by((kind, name) for kind, name in looks)
+        found = self._judge(job, answer["outcomes"])
+        self._watch(job.began)
+        if job.what == "look" and found:
+            self._act(found, job)
+        else:
+            self._ready()
+
+    def _judge(self, job: Job, outcomes: Mapping[str, str]) -> list[str]:
+        """Note how states are; returns those that something is to be done about."""
+        looked_at = self._states if job.tags is None else job.tags
+        found = []
+        for tag in looked_at:
+            known = self._deviations.get(tag)
+            if tag not in outcomes:
+                self._deviations.pop(tag, None)
+                continue
+            is_told_again = self._settings.act == DRIFT or (
+                self._settings.act == REPORT and job.tags is None
+            )
+            if known is None or is_told_again:
+                found.append(tag)
+            self._deviations[tag] = Deviation(
+                self._states[tag],
+                outcomes[tag],
+                job.event if known is None else known.event,
+                time.time() if known is None else known.since,
+            )
+        return found
+
+    def _act(self, found: Collection[str], seen: Job) -> None:
+        """Report states, or put them right. seen: the look that has found them."""
+        fought = [] if seen.tags is None else self._too_often(found, self._acts, MOST_ACTS)
+        for tag in fought:
+            self._leave_alone(tag, f"it was found otherwise {MOST_ACTS} times in a minute")
+        tags = [tag for tag in found if tag not in fought]
+        if tags:
+            self._ask("act", tags, seen.event)
+        else:
+            self._ready()
+
+    # -------------------------------------------------- what is watched, and told
+
+    def _watch(self, since: float) -> None:
+        places: dict[str, Iterable[Look]] = {
+            tag: watched.places for tag, watched in self._looks.items()
+        }
+        before = bool(self._interests.unwatched)
+        changed = self._interests.update({TREE: self._sources, **places}, since)
+        if self._interests.unwatched and not before:
+            self._tell(f"{NO_MORE}: the timer alone looks at what is left")
+        self._note(changed)
+
+    def _ready(self) -> None:
+        """A round has ended: tell how it is."""
+        kinds = self._looks.values()
+        self._status = self._status._replace(
+            deviations=[*self._deviations.values()],
+            by_timer=len(self._states) - sum(watched.is_certain for watched in kinds),
+            unwatched=len(self._interests.unwatched - {TREE}),
+        )
+        told.write(self._settings.state_dir, self._status)
+        count, others = len(self._states), len(self._deviations)
+        text = f"watching {count} states, {others} not as they should be"
+        told.notify(READY="1", STATUS=text)
+
+    def _end(self) -> None:
+        for process in filter(None, (self._plan, self._next)):
+            process.end()
+        self._inotify.close()
+        for descriptor in (self._mounts, self._wake, self._waker):
+            os.close(descriptor)

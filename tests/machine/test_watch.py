@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`runner watch` on a real system: units, packages, accounts and mounts tell of their changes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from debian import Debian
+
+TREE = """
+cron:
+  service.running:
+    - enable: True
+watched:
+  user.present:
+    - shell: /bin/sh
+/mnt:
+  mount.mounted:
+    - device: tmpfs
+    - fstype: tmpfs
+    - persist: False
+unwanted:
+  pkg.removed: []
+"""
+CONTROL = (
+    "Package: unwanted\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\nDescription: d\n"
+)
+BUILT = "dpkg-deb --build --root-owner-group /root/unwanted /root/unwanted.deb"
+
+
+@pytest.fixture(scope="module")
+def watched(debian: Debian) -> Debian:
+    """A machine that is as its tree says, on which somebody watches."""
+    debian.tree(top="base: {'*': [all]}\n", all=TREE)
+    debian.write("/root/unwanted/DEBIAN/control", CONTROL)
+    debian.run(BUILT)
+    debian.runner("highstate")
+    ready = "test -e /var/lib/runner/watch.json"
+    debian.start("runner watch --every 1d", ready=ready, output="/root/watched")
+    return debian
+
+
+@pytest.mark.parametrize(
+    ("change", "back", "state", "by"),
+    [
+        ("systemctl stop cron", "systemctl start cron", "service: cron", "units"),
+        ("systemctl disable cron", "systemctl enable cron", "service: cron", "units"),
+        ("usermod -s /bin/bash watched", "usermod -s /bin/sh watched", "user: watched", "accounts"),
+        ("userdel watched", "useradd -m -s /bin/sh watched", "user: watched", "accounts"),
+        ("umount /mnt", "mount -t tmpfs tmpfs /mnt", "mount: /mnt", "mounts"),
+        ("dpkg -i /root/unwanted.deb", "dpkg -r unwanted", "pkg: unwanted", "packages"),
+    ],
+)
+def test_what_is_changed_is_seen(
+    watched: Debian, change: str, back: str, state: str, by: str
+) -> None:
+    listed = json.loads(watched.runner("watch", "--list", "--out", "json").stdout)["local"]
+    assert by in next(each["by"] for each in listed if each["state"] == state)
+    watched.run(change)
+    watched.until(f"runner watch status | grep -q 'would change: {state}'")
+    watched.run(back)
+    watched.until(f"! runner watch status | grep -q '{state}'")

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`runner watch` as a user types it: what it sees, what it does about it, what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+from starting import PATIENCE, running, wait_until
+from watching import Watcher, watching
+
+TREE = """
+{tmp}/conf:
+  file.managed:
+    - contents: right
+{tmp}/other:
+  file.managed:
+    - contents: right
+{tmp}/link:
+  file.symlink:
+    - target: {tmp}/conf
+    - require:
+      - file: {tmp}/conf
+noted:
+  cmd.run:
+    - name: date >> {tmp}/reacted
+    - onchanges:
+      - file: {tmp}/conf
+"""
+
+
+@pytest.fixture
+def watched(machine: Machine) -> Machine:
+    """A machine that is as its tree says."""
+    machine.write(top="base: {'*': [web]}", web=TREE)
+    machine("highstate")
+    (machine.folder / "reacted").unlink()
+    return machine
+
+
+def runs(machine: Machine) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = json.loads(machine("history", "--out", "json").stdout)["local"]
+    return listed
+
+
+def status(machine: Machine) -> dict[str, Any]:
+    told = json.loads(machine("watch", "status", "--out", "json").stdout)["local"]
+    assert isinstance(told, dict), told
+    return told
+
+
+def text(path: Path) -> str:
+    return path.read_text().rstrip("\n") if path.exists() else ""
+
+
+def until_right(watcher: Watcher, path: Path) -> None:
+    watcher.until(lambda: text(path) == "right")
+    watcher.until_deviating(0)
+
+
+# ---------------------------------------------------------------- what it does
+
+
+def test_drift_is_put_right_with_its_reactions(watched: Machine) -> None:
+    conf, link = watched.folder / "conf", watched.folder / "link"
+    with watching(watched, "--act", "drift") as watcher:
+        assert len(runs(watched)) == 1  # a look that finds nothing leaves no trace
+        conf.write_text("wrong")
+        until_right(watcher, conf)
+        assert text(watched.folder / "reacted")
+        run = runs(watched)[0]
+        assert (run["command"], run["changed"]) == (f"runner watch: {conf} changed", 2)
+        link.unlink()
+        watcher.until(link.is_symlink)
+        watcher.until_deviating(0)
+        assert runs(watched)[0]["total"] == 1  # nothing else is run
+    assert watcher.process.returncode == 0
+
+
+def test_what_is_replaced_or_below_a_missing_folder_is_seen(machine: Machine) -> None:
+    deep = machine.folder / "a/b/conf"
+    machine.write(
+        web="{tmp}/a/b/conf:\n  file.managed:\n    - {contents: right, makedirs: true, mode: 644}\n"
+    )
+    with watching(machine, "--act", "drift", "web") as watcher:
+        assert text(deep) == "right"
+        deep.parent.rename(machine.folder / "gone")
+        until_right(watcher, deep)
+        (new := machine.folder / "new").write_text("wrong")
+        new.replace(deep)
+        until_right(watcher, deep)
+        deep.chmod(0o600)
+        watcher.until(lambda: deep.stat().st_mode & 0o777 == 0o644)
+
+
+def test_a_report_changes_nothing_until_a_person_says_so(watched: Machine) -> None:
+    conf = watched.folder / "conf"
+    with watching(watched) as watcher:
+        conf.write_text("wrong")
+        watcher.until_deviating(2)
+        assert text(conf) == "wrong"
+        assert "would change" in watcher.said
+        assert runs(watched)[0]["kind"] == "test"
+        found = {each["state"]: each for each in status(watched)["deviations"]}
+        assert found.keys() == {f"file: {conf}", "cmd: noted"}
+        assert found[f"file: {conf}"]["event"] == f"{conf} changed"
+        shown = watched("watch", "status").stdout
+        assert f"would change: file: {conf}" in shown
+        assert "runner watch fix" in shown
+        assert "2 changed" in watched("watch", "fix").stdout
+        watcher.until_deviating(0)
+        assert text(conf) == "right"
+        assert "Nothing is known" in watched("watch", "fix").stdout
+
+
+def test_ask_tells_once(watched: Machine) -> None:
+    other = watched.folder / "other"
+    with watching(watched, "--act", "ask") as watcher:
+        for number in range(2):
+            other.write_text(f"wrong {number}")
+            watcher.until_deviating(1)
+        assert len(runs(watched)) == 2
+    assert watcher.said.count("would change  file.managed") == 1
+
+
+def test_a_state_that_something_fights_is_left_alone(watched: Machine) -> None:
+    conf, other = watched.folder / "conf", watched.folder / "other"
+    with watching(watched, "--act", "drift") as watcher:
+        for number in range(3):
+            other.write_text(f"wrong {number}")
+            until_right(watcher, other)
+        other.write_text("wrong at last")
+        watcher.until(lambda: any(each["left_alone"] for each in status(watched)["deviations"]))
+        assert f"file: {other} is left alone" in watcher.said
+        assert "left alone: " in watched("watch", "status").stdout
+        conf.write_text("wrong")  # the others are looked at as before
+        watcher.until(lambda: text(conf) == "right")
+        assert text(other) == "wrong at last"
+
+
+def test_scheduled_runs_that_are_disabled_put_nothing_right(watched: Machine) -> None:
+    conf = watched.folder / "conf"
+    watched("disable", "moving")
+    with watching(watched, "--act", "drift") as watcher:
+        conf.write_text("wrong")
+        watcher.until_deviating(2)
+        assert text(conf) == "wrong"
+
+
+# ---------------------------------------------------------------- its own tree
+
+
+def test_a_tree_is_compiled_anew_and_a_broken_one_is_not_used(watched: Machine) -> None:
+    conf, other = watched.folder / "conf", watched.folder / "other"
+    with watching(watched, "--act", "drift") as watcher:
+        watched.write(web="{tmp}/conf:\n  file.managed:\n    - contnts: right\n  broken: [\n")
+        watcher.until(lambda: "does not compile: the plan from before" in watcher.said)
+        assert "web.sls" in watcher.said  # with the mistake
+        watcher.until(lambda: "does not compile" in status(watched)["problem"])
+        conf.write_text("wrong")
+        until_right(watcher, conf)
+        watched.write(web=TREE.replace("contents: right", "contents: new"))
+        watcher.until(lambda: text(other) == "new")
+        watcher.until_deviating(0)
+        assert status(watched)["problem"] == ""
+
+
+def test_a_tree_that_never_compiled_is_an_error(machine: Machine) -> None:
+    machine.write(web="a:\n  file.mangled: []\n")
+    done = machine("watch", "web", code=1)
+    assert "file.mangled" in done.stderr
+
+
+# ---------------------------------------------------------------- how it ends
+
+
+def test_the_second_one_says_who_watches(watched: Machine) -> None:
+    with watching(watched) as watcher:
+        refused = watched("watch", code=3).stderr
+        assert f"process {watcher.process.pid} since" in refused
+    assert "Nobody watches" in watched("watch", "status").stdout
+
+
+def test_one_that_is_killed_is_replaced_by_the_next(watched: Machine) -> None:
+    conf = watched.folder / "conf"
+    with watching(watched, "--act", "drift") as watcher:
+        watcher.process.kill()
+        watcher.process.wait(PATIENCE)
+        wait_until(lambda: not running(str(watched.folder)), "its children have ended")
+        conf.write_text("wrong")
+        assert status(watched)["alive"] is False
+        assert "which has ended" in watched("watch", "status").stdout
+    with watching(watched, "--act", "drift"):
+        assert text(conf) == "right"
+
+
+def test_the_process_of_the_plan_may_be_killed(watched: Machine) -> None:
+    conf = watched.folder / "conf"
+    with watching(watched, "--act", "drift", "--every", "1s") as watcher:
+        children = Path(f"/proc/{watcher.process.pid}/task/{watcher.process.pid}/children")
+        for child in children.read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+        conf.write_text("wrong")
+        watcher.until(lambda: text(conf) == "right")
+
+
+# ---------------------------------------------------------------- what it watches
+
+
+def test_list_says_what_tells_of_each_state(machine: Machine) -> None:
+    machine.write(
+        web="""
+        {tmp}/conf:
+          file.managed:
+            - contents: right
+        root:
+          user.present: []
+        told:
+          cmd.run:
+            - unless: test -e {tmp}/a | cat
+        """
+    )
+    listed = machine("watch", "--list", "web", "--out", "json").stdout
+    by = {each["state"]: each for each in json.loads(listed)["local"]}
+    conf = f"{machine.folder}/conf"
+    assert by[f"file: {conf}"]["by"] == ["paths"]
+    assert conf in by[f"file: {conf}"]["paths"]
+    assert "accounts" in by["user: root"]["by"]
+    assert "timer" in by["cmd: told"]["by"]
+    assert f"file: {conf}" in machine("watch", "--list", "web").stdout
+    assert not (machine.folder / "conf").exists()
+    assert not runs(machine)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--act", "mend"), "--act mend: one of report, drift, ask"),
+        (("--act", "drift", "--test"), "--act drift changes the machine"),
+        (("--every", "0"), "--every 0: no duration"),
+        (("status", "--act", "ask"), "`runner watch status` takes no more"),
+    ],
+)
+def test_what_is_meant_otherwise_is_refused(
+    machine: Machine, words: tuple[str, ...], problem: str
+) -> None:
+    machine.write(web=TREE)
+    assert problem in machine("watch", *words, code=1).stderr

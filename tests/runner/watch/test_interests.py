@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From paths to watches of the kernel, and from events back to who is interested."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runner.watch import interests as tried
+from runner.watch.inotify import OVERFLOW, Inotify, NoMoreWatches, Told
+from runner.watch.interests import Interests
+from runner.watch.watched_by import Look, watched_by
+
+LATER = time.time() + 1e6  # nothing is news
+
+
+class Watching:
+    """Interests in paths, with what the kernel tells."""
+
+    def __init__(self) -> None:
+        self.watches = Inotify()
+        self.interests = Interests(self.watches)
+
+    def take(self, **looks: Look) -> None:
+        self.interests.update({who: [look] for who, look in looks.items()}, LATER)
+
+    def touched(self) -> set[str]:
+        """Whose looks were touched since this was asked last. The kernel tells at once."""
+        return {*self.interests.touched(self.watches.events())[0]}
+
+
+@pytest.fixture
+def watching() -> Iterator[Watching]:
+    made = Watching()
+    yield made
+    made.watches.close()
+
+
+def test_each_way_to_alter_a_file_is_told(tmp_path: Path, watching: Watching) -> None:
+    file = tmp_path / "file"
+    (tmp_path / "near").touch()
+    watching.take(a=("path", str(file)), b=("path", str(tmp_path / "near")))
+    file.write_text("made")
+    assert watching.touched() == {"a"}
+    watching.take(a=("path", str(file)))
+    for alter in (
+        lambda: file.write_text("more"),
+        lambda: file.chmod(0o600),
+        lambda: (tmp_path / "near").replace(file),
+    ):
+        alter()
+        assert watching.touched() == {"a"}
+        watching.take(a=("path", str(file)))
+    file.unlink()
+    assert watching.touched() == {"a"}
+    (tmp_path / "elsewhere").touch()
+    assert watching.touched() == set()
+
+
+def test_links_on_the_way_are_watched_with_what_they_lead_to(
+    tmp_path: Path, watching: Watching
+) -> None:
+    for name in "one", "two":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    (tmp_path / "link").symlink_to("one")
+    (tmp_path / "round").symlink_to("round")
+    watching.take(a=("path", f"{tmp_path}/link/file"), b=("path", f"{tmp_path}/round/x"))
+    (tmp_path / "two/file").write_text("nobody's")
+    assert watching.touched() == set()
+    (tmp_path / "one/file").write_text("a's")
+    assert watching.touched() == {"a"}
+    (tmp_path / "new").symlink_to("two")
+    os.replace(tmp_path / "new", tmp_path / "link")
+    assert watching.touched() == {"a"}
+
+
+def test_folders_tell_of_their_names_and_trees_of_all_below(
+    tmp_path: Path, watching: Watching
+) -> None:
+    (tmp_path / "below/.git").mkdir(parents=True)
+    (file := tmp_path / "below/file").touch()
+    place = str(tmp_path)
+    watching.take(
+        folder=("folder", place), below=("folder", f"{place}/below"), tree=("tree", place)
+    )
+    file.write_text("contents")
+    assert watching.touched() == {"tree"}
+    (tmp_path / "below/new").touch()
+    assert watching.touched() == {"tree", "below"}
+    (tmp_path / "below/.git/index").touch()
+    assert watching.touched() == set()
+    (tmp_path / "new").touch()
+    assert watching.touched() == {"tree", "folder"}
+
+
+def test_what_changed_before_it_was_watched_is_told(tmp_path: Path, watching: Watching) -> None:
+    looked = time.time() - 1
+    (tmp_path / "there").touch()
+    looks: dict[str, list[Look]] = {
+        "there": [("path", f"{tmp_path}/there")],
+        "gone": [("path", f"{tmp_path}/gone")],
+        "old": [("path", str(tmp_path))],
+    }
+    assert {*watching.interests.update(looks, looked)} == {"there", "gone"}
+    assert not watching.interests.update(looks, looked)  # it is watched since
+
+
+def test_a_kernel_that_lost_events_touches_everybody(watching: Watching) -> None:
+    watching.take(a=("path", "/a/b"), b=("folder", "/"))
+    touched, again = watching.interests.touched([Told(-1, OVERFLOW, "")])
+    assert (touched.keys(), again) == ({"a", "b"}, True)
+
+
+def test_what_there_are_no_watches_for_is_named(
+    tmp_path: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+
+    def few(self: Inotify, path: str, mask: int) -> int | None:
+        if path == f"{tmp_path}/file":
+            raise NoMoreWatches
+        return 1
+
+    monkeypatch.setattr(Inotify, "watch", few)
+    watching.take(a=("path", f"{tmp_path}/file"), b=("path", f"{tmp_path}/other"))
+    assert watching.interests.unwatched == {"a"}
+
+
+def test_a_tree_that_is_too_large_is_named(
+    tmp_path: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tried, "MOST_FOLDERS", 3)
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    watching.take(a=("tree", str(tmp_path)))
+    assert watching.interests.unwatched == {"a"}
+
+
+def test_watches_and_memory_do_not_grow(tmp_path: Path, watching: Watching) -> None:
+    file = tmp_path / "file"
+    for number in range(2000):
+        (tmp_path / "new").write_text(str(number))
+        os.replace(tmp_path / "new", file)
+        assert watching.touched() == ({"a"} if number else set())
+        watching.take(a=("path", str(file)))
+    number = watching.watches.descriptor
+    info = Path(f"/proc/self/fdinfo/{number}").read_text()
+    assert info.count("inotify wd:") == len(file.parts)
+
+
+@pytest.mark.parametrize(
+    ("looks", "kinds"),
+    [
+        ([], ("timer",)),
+        ([("path", "/etc/motd")], ("paths",)),
+        ([("path", "/etc/passwd"), ("program", "getent")], ("accounts",)),
+        ([("program", "dpkg-query")], ("packages",)),
+        ([("program", "systemctl nginx.service")], ("units",)),
+        ([("program", "systemctl list-units")], ("units",)),
+        ([("path", "/proc/self/mountinfo")], ("mounts",)),
+        ([("path", "/proc/sys/net"), ("path", "/a")], ("paths", "timer")),
+        ([("program", "psql"), ("server", "/run/x.sock")], ("timer",)),
+    ],
+)
+def test_what_tells_of_what_looks_asked_for(looks: list[Look], kinds: tuple[str, ...]) -> None:
+    by = watched_by(looks)
+    assert by.kinds == kinds
+    assert by.is_certain is ("timer" not in kinds)
+    assert not any(path.startswith("/proc") for _, path in by.places)
