@@ -25,6 +25,12 @@ from runner.api import (
 )
 from runner.api.claims import VALUE, Claim, edits
 
+ABOUT_ONE_FILE = {
+    "options_present": "sections separator strict encoding no_spaces",
+    "options_absent": "sections separator encoding",
+    "sections_present": "sections separator encoding",
+    "sections_absent": "sections separator encoding",
+}
 _edits = edits()
 
 

@@ -13,6 +13,7 @@ from modules.file._paths.resolve import real_path
 from modules.file._rights import refuse_rewrite
 from modules.file._validation.validated import asked
 from runner.api import for_states
+from runner.api.durability import name_files
 
 
 @for_states
@@ -28,6 +29,7 @@ def backed_up(path: str, backup: str | bool) -> Iterator[None]:
     real = real_path(path)
     beside = real + (backup if isinstance(backup, str) else ".bak")
     refuse_rewrite(real)
+    name_files(beside)
     is_new = not _paths.lexists(beside)
     with asked(None):  # it is what was there
         copy(real, beside, preserve=True)
@@ -35,5 +37,6 @@ def backed_up(path: str, backup: str | bool) -> Iterator[None]:
         yield
     except Exception:
         if is_new:
+            name_files(beside)
             remove(beside)
         raise

@@ -37,6 +37,12 @@ def commits_later(
     return GROUP_COMMIT.add(waits)
 
 
+def name_files(path: str) -> None:
+    """Give files that wait their names, where that may concern a path beside the state's own."""
+    if GROUP_COMMIT.is_collecting and GROUP_COMMIT.may_concern(path):
+        GROUP_COMMIT.settle()
+
+
 def announce_write() -> None:
     """Let the history note what is about to happen, where it waits for the names of others."""
     if GROUP_COMMIT.is_collecting:

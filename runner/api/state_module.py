@@ -46,7 +46,9 @@ class StateModule(Protocol):
         the module is to remove that have to stay. going: all that is to be removed, as `runner
         orphans` calls it.
     ABOUT_ONE_FILE: the functions that look at, and change, nothing but the file of their name, as
-        long as a state has no arguments but these; the engine lets them share a group commit.
+        long as a state has no arguments but these words; the engine lets them share a group commit.
+    WRITES_MANY: the functions whose files get their names together: none of them looks at what it
+        has written.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
         with the reason.
     """
@@ -54,5 +56,6 @@ class StateModule(Protocol):
     REACTS: tuple[str, ...]
     SELF_REFRESH: bool
     OPPOSITE: Mapping[str, str | Opposite]
-    ABOUT_ONE_FILE: Mapping[str, Collection[str]]
+    ABOUT_ONE_FILE: Mapping[str, str]
+    WRITES_MANY: Collection[str]
     NON_IDEMPOTENT: Mapping[str, str]

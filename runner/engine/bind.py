@@ -35,6 +35,7 @@ class _Traits(Record):
     self_refreshing: bool
     non_idempotent: bool
     of_one_file: frozenset[str] | None  # the arguments with which it is about one file; None: never
+    of_many: frozenset[str] | None  # those with which it writes many
     checks_itself: bool
     reaction_arguments: frozenset[str]
     providers: Providers[Provider] | None
@@ -46,6 +47,7 @@ class _Traits(Record):
             self_refreshing=bool(function.hook("SELF_REFRESH")),
             non_idempotent=function.classic or bool(function.non_idempotent),
             of_one_file=_of_one_file(function) if function.is_built_in else None,
+            of_many=_of_many(function) if function.is_built_in else None,
             checks_itself="check_cmd" in known(function.function),
             reaction_arguments=known(function.mod_watch) if function.mod_watch else frozenset(),
             providers=function.hook("PROVIDERS"),
@@ -54,10 +56,19 @@ class _Traits(Record):
     def is_about_one_file(self, chunk: Chunk) -> bool:
         return self.of_one_file is not None and self.of_one_file.issuperset(chunk.args)
 
+    def writes_many(self, chunk: Chunk) -> bool:
+        return self.of_many is not None and self.of_many.issuperset(chunk.args)
+
 
 def _of_one_file(function: StateFunction) -> frozenset[str] | None:
     arguments = (function.hook("ABOUT_ONE_FILE") or {}).get(function.name.partition(".")[2])
-    return None if arguments is None else frozenset(arguments)
+    return None if arguments is None else frozenset(arguments.split())
+
+
+def _of_many(function: StateFunction) -> frozenset[str] | None:
+    """Its own arguments: those of every state have commands look at what it has written."""
+    name = function.name.partition(".")[2]
+    return known(function.function) if name in (function.hook("WRITES_MANY") or ()) else None
 
 
 class Binder:
@@ -122,6 +133,7 @@ class Binder:
             non_idempotent=traits.non_idempotent,
             noop=noop,
             about_one_file=call is not None and traits.is_about_one_file(chunk),
+            writes_many=call is not None and traits.writes_many(chunk),
             aggregate=None if noop else self._aggregate(chunk, function),
         )
         return step, problems

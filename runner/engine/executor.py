@@ -282,9 +282,12 @@ class Executor:
             GROUP_COMMIT.sync()
             done = self._shared.taken()
             for position, result in done.items():
-                if not GROUP_COMMIT.finish(position):
+                if lost := GROUP_COMMIT.finish(position):
                     number = self.number
                     again = self._called(position, RUN, Mode.REAL)
+                    if self.plan.steps[position].writes_many:  # its others are there
+                        made = {k: v for k, v in result.changes.items() if k not in lost}
+                        again = again._replace(changes={**made, **again.changes})
                     result, self.number = again._replace(run_num=result.run_num), number
                 self._ended(position, result, RUN)
             GROUP_COMMIT.finish_all()  # of a state that was interrupted

@@ -3,7 +3,8 @@
 
 Such a state has done its work but for the rename, and ends with the others. That nobody can tell:
 only states that look at nothing but their own file are among them (ABOUT_ONE_FILE of their module),
-none that needs another one of them, and whatever else follows comes after the commit.
+none that needs another one of them, and whatever else follows comes after the commit. The files of
+one state that has many (WRITES_MANY) get theirs together, too, when it ends.
 """
 
 from __future__ import annotations
@@ -36,19 +37,22 @@ class SharedCommit:
     @property
     def is_full(self) -> bool:
         """Return whether no further state is to be waited for: the last one has failed, or there is
-        no room.
+        no room, or it has many files of its own.
         """
-        last = next(reversed(self._done.values()))
-        return last.result is not True or not GROUP_COMMIT.has_room
+        last, result = next(reversed(self._done.items()))
+        many = self._plan.steps[last].writes_many
+        return result.result is not True or many or not GROUP_COMMIT.has_room
 
     def takes(self, position: int) -> bool:
-        """Return whether a state looks at nothing but its own file, and changes nothing else."""
-        return not self._alone and self._plan.steps[position].about_one_file
+        """Return whether the files of a state may get their names later."""
+        step = self._plan.steps[position]
+        return not self._alone and (step.about_one_file or step.writes_many)
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:
         """Return whether a state may run before those that wait have ended."""
         return (
             self.takes(position)
+            and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and not any(edge.target in self._done for edge in edges)
             and not GROUP_COMMIT.may_concern(self._plan.chunk(position).name)

@@ -50,6 +50,7 @@ class Step(Record):
     noop: bool = False  # it is only planned, in a real run too
     # it looks at, and changes, nothing but the file of its name (ABOUT_ONE_FILE)
     about_one_file: bool = False
+    writes_many: bool = False  # files that get their names together (WRITES_MANY)
     aggregate: Aggregate | None = None  # does the work of others, where it uses `aggregate`
 
     @property

@@ -22,10 +22,32 @@ _WORDS = (
 FUNCTIONS = {name: name for name in _WORDS.split()} | {"not_cached": "cached"}
 # with these arguments alone: such states may share a group commit
 ABOUT_ONE_FILE = {
-    "managed": frozenset(
-        ("contents", "contents_newline", "mode", "user", "group", "makedirs", "dir_mode")
-    )
+    "managed": "contents contents_newline mode user group makedirs dir_mode",
+    "append": "text makedirs ignore_whitespace show_changes",
+    "prepend": "text makedirs header show_changes",
+    "replace": (
+        "pattern repl count flags append_if_not_found prepend_if_not_found not_found_content backup"
+        " show_changes ignore_if_missing backslash_literal encoding"
+    ),
+    "line": (
+        "content match mode location before after show_changes backup indent create user group"
+        " file_mode"
+    ),
+    "comment": "regex char backup ignore_missing",
+    "uncomment": "regex char backup",
+    "blockreplace": (
+        "marker_start marker_end content append_if_not_found prepend_if_not_found backup"
+        " show_changes append_newline insert_before_match insert_after_match"
+    ),
+    "keyvalue": (
+        "key value key_values separator append_if_not_found prepend_if_not_found search_only "
+        "show_changes ignore_if_missing count uncomment key_ignore_case value_ignore_case "
+        "create_if_missing prune"
+    ),
+    "serialize": "dataset serializer formatter user group mode makedirs dir_mode show_changes",
+    "touch": "makedirs",
 }
+WRITES_MANY = ("recurse",)
 # what changes something in each run by its nature
 NON_IDEMPOTENT = {
     "touch": "it sets the times of the file in each run",
@@ -100,7 +122,9 @@ def __getattr__(name: str) -> Callable[..., Any]:
 def __dir__() -> list[str]:
     return [
         *FUNCTIONS,
+        "ABOUT_ONE_FILE",
         "NON_IDEMPOTENT",
+        "WRITES_MANY",
         "autorequire",
         "dry_run_check",
         "owns",

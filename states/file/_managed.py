@@ -246,7 +246,7 @@ class Writing(Record):
 
     def _put(self, data: file.Contents, folders: list[str]) -> None:
         wanted = self.wanted
-        if folders:
+        if folders and not file.is_dir(folders[-1]):  # another part of the state may have made it
             mode = self.dir_mode or folder_mode(wanted.mode)
             file.makedirs(folders[-1], mode=mode, user=wanted.uid, group=wanted.gid)
         if self.attrs is not None and not self.new:

@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from typing import IO
 
 from modules._paths import stat_of
+from modules._planned.overlay import overlay
 from modules.file._contents import holes, space
 from modules.file._look import opened_to_read
 from runner.api import Record, StateFailed
 
 PIECE = 256 * 1024  # bytes that are held at once
 HEAD = 4096  # bytes that show whether a file is text
+SMALL = 64 * 1024  # bytes of a file that is read whole to be written
 
 
 class Streamed(Record):
@@ -121,6 +123,16 @@ def room_for(contents: Contents) -> int:
 def whole(contents: Contents) -> bytes:
     """All bytes of contents that are known to be small."""
     return contents if isinstance(contents, bytes) else b"".join(contents.pieces())
+
+
+def at_hand(contents: Contents) -> Contents:
+    """Contents that are about to be written: those of a small file are read, once.
+
+    dry: planned files leave on disk what is there.
+    """
+    if isinstance(contents, bytes) or contents.size > SMALL or overlay() is not None:
+        return contents
+    return whole(contents)
 
 
 def copy_into(contents: Contents, target: IO[bytes]) -> None:

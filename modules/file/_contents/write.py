@@ -15,7 +15,7 @@ from typing import IO
 from modules._machine.umask import umask
 from modules.file._change import alters, owner_ids
 from modules.file._contents import holes
-from modules.file._contents.streamed import Contents, copy_into, room_for
+from modules.file._contents.streamed import Contents, at_hand, copy_into, room_for
 from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
@@ -55,6 +55,7 @@ def write(
     nowhere, neither as a backup nor for undo, and a new file is the owner's alone.
     """
     target = target_of(path, follow)
+    data = at_hand(data)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
         where.refuse_too_large(room_for(data))

@@ -25,7 +25,7 @@ from runner.support.files.descriptors import held, may_be_held
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -120,6 +120,7 @@ class GroupCommit:
         self._files: dict[int, list[WaitingFile]] = {}  # of each owner
         self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
+        self._nameless: dict[int, list[str]] = {}  # the paths of files that did not get theirs
         self._unsynced: set[int] = set()  # file systems whose files are synced one by one
         self._can_sync: dict[int, bool] = {}  # file systems, by their devices
         # what is to be done before a file gets its name: the history notes what is about to happen
@@ -147,8 +148,8 @@ class GroupCommit:
         return len(self._targets) < MOST
 
     def owns(self, owner: int) -> bool:
-        """Return whether a file of a state waits."""
-        return owner in self._files
+        """Return whether a file of a state waits, or did not get its name."""
+        return owner in self._files or owner in self._nameless
 
     def add(self, file: WaitingFile) -> bool:
         """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
@@ -159,6 +160,9 @@ class GroupCommit:
             return False
         if not may_be_held(file.descriptor):
             return False
+        if not self.has_room:  # one state writes many
+            self.sync()
+            self._name(self._owner)
         folder = self._folders.get(file.at)
         if folder is None:
             folder = held(file.folder)
@@ -189,20 +193,31 @@ class GroupCommit:
             self.announce()
         self._unsynced = self._synced_one_by_one()
 
-    def finish(self, owner: int) -> bool:
-        """Give the files of a state their names; False where one did not get it."""
-        finished = [self._finish(file) for file in self._files.pop(owner, ())]
-        if not self._files:
-            self._targets.clear()
-            for folder in self._folders.values():
-                os.close(folder)
-            self._folders.clear()
-        return all(finished)
+    def finish(self, owner: int) -> list[str]:
+        """Give the files of a state their names; the paths of those that did not get one."""
+        self._name(owner)
+        return self._nameless.pop(owner, [])
+
+    def settle(self) -> None:
+        """Give all files their names now; who owns one that gets none is told when it is asked."""
+        self.sync()
+        for owner in list(self._files):
+            self._name(owner)
 
     def finish_all(self) -> None:
         """Give all files their names, as far as that can be done."""
         for owner in list(self._files):
             self.finish(owner)
+
+    def _name(self, owner: int) -> None:
+        for file in self._files.pop(owner, ()):
+            if not self._finish(file):
+                self._nameless.setdefault(owner, []).append(file.path)
+        if not self._files:
+            self._targets.clear()
+            for folder in self._folders.values():
+                os.close(folder)
+            self._folders.clear()
 
     def _finish(self, file: WaitingFile) -> bool:
         try:
@@ -220,16 +235,23 @@ class GroupCommit:
         """Sync the file systems of many of the files; those whose files are to be synced one by one
         remain.
         """
-        files: dict[int, list[WaitingFile]] = {}
+        files: dict[int, list[int]] = {}
         for file in chain.from_iterable(self._files.values()):
-            files.setdefault(file.at[0], []).append(file)
-        return {
-            device
-            for device, group in files.items()
-            if len(group) < FEWEST
-            or not (self._may_sync(device) and _is_little_dirty())
-            or not _sync_file_system(group[0].descriptor)
-        }
+            files.setdefault(file.at[0], []).append(file.descriptor)
+        return {device for device, group in files.items() if not self._sync_all(device, group)}
+
+    def _sync_all(self, device: int, files: Sequence[int]) -> bool:
+        """Sync a file system for the sake of some files; False where they are to be synced one by
+        one, which is begun for all of them.
+        """
+        if len(files) < FEWEST:
+            return False
+        if self._may_sync(device) and _is_little_dirty() and _sync_file_system(files[0]):
+            return True
+        for file in files:
+            with suppress(OSError):
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)  # what is dirty is written
+        return False
 
     def _may_sync(self, device: int) -> bool:
         if device not in self._can_sync:

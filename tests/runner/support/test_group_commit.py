@@ -47,6 +47,8 @@ def hear(event, arguments):
         note("name", arguments[1])
     if event == "open" and ".runner-" in str(arguments[0]):
         made.append(arguments[0])
+        if wrong == "full" and arguments[0].startswith(".7.runner-"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if wrong == "interrupt" and len(made) == 12:
             os.kill(os.getpid(), signal.SIGTERM)
 os.fsync, group_commit._sync_file_system = one, all_of_it
@@ -141,7 +143,7 @@ def test_what_a_file_that_waits_may_concern(
         assert commit.may_concern(f"{tmp_path}/{name}"), name
     for name in ("old", "none"):
         assert not commit.may_concern(f"{tmp_path}/{name}"), name
-    assert commit.finish(3) and not commit.owns(3)
+    assert not commit.finish(3) and not commit.owns(3)
     assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
 
 
@@ -297,7 +299,7 @@ def test_what_others_go_by_does_not_wait(tmp_path: Path, name: str, waits: bool)
     assert commit.may_concern(str(tmp_path / name.upper())) is (waits or not name.isascii())
     assert not commit.may_concern(str(tmp_path / "other"))
     commit.sync()
-    assert commit.finish(1)
+    assert not commit.finish(1)
     assert (tmp_path / name).exists() is waits
     assert os.listdir("/proc/self/fd") == before
 
@@ -334,7 +336,123 @@ def test_a_file_that_does_not_get_its_name_is_gone(tmp_path: Path) -> None:
         with commit.collecting(1):
             assert commit.add(file)
         os.close(file.folder)
-    assert not commit.finish(1)
+    assert commit.finish(1) == [f"{tmp_path}/taken"]
     assert sorted(os.listdir(tmp_path)) == ["free", "taken"]
-    assert not commit.owns(1) and commit.finish(1)
+    assert not commit.owns(1) and not commit.finish(1)
     assert os.listdir("/proc/self/fd") == before
+
+
+def recursed(machine: Machine, text: str = "{file.recurse: [source: 'salt://tree']}") -> None:
+    tree = machine.folder / "states/tree"
+    tree.mkdir()
+    for n in range(20):
+        (tree / str(n)).write_text(f"new {n}\n")
+    machine.write(a=f"{{tmp}}/out: {text}\n")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "most", "lines"),
+    [
+        ("-", 128, TOGETHER),
+        ("syncfs", 128, ["sync all", *ONE_BY_ONE]),
+        ("-", 16, ["sync all", *TOGETHER[1:17], *ONE_BY_ONE[32:]]),
+    ],
+)
+def test_the_files_of_one_state_get_their_names_together(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, wrong: str, most: int, lines: list[str]
+) -> None:
+    recursed(machine)
+    program = WATCHER.replace("made = []", f"made = []; group_commit.MOST = {most}")
+    monkeypatch.setitem(globals(), "WATCHER", program)
+    done, results = run(machine, wrong)
+    names = dict(zip(map(str, range(20)), sorted(map(str, range(20))), strict=True))
+    words = [line.split() for line in lines]
+    assert done == [f"{word} {names.get(name, name)}" for word, name in words]
+    assert len(results["out"]["changes"]) == 20
+    assert all((machine.folder / f"out/{n}").read_text() == f"new {n}\n" for n in range(20))
+    machine("undo")
+    assert not (machine.folder / "out").exists()
+
+
+def test_a_file_without_a_name_fails_the_state_that_has_many(machine: Machine) -> None:
+    recursed(machine)
+    _, results = run(machine, "fsync", code=2)
+    result, out = results["out"], f"{machine.folder}/out"
+    assert f"write of {out}/7 failed: Input/output error" in result["comment"]
+    assert result["changes"].keys() == {f"{out}/{n}" for n in range(20) if n != 7}
+    assert {path.name for path in Path(out).iterdir()} == {str(n) for n in range(20) if n != 7}
+
+
+@pytest.mark.parametrize("argument", ["check_cmd: 'test -s {tmp}/out/7'", "failhard: true"])
+def test_what_looks_at_the_files_of_a_state_finds_them(machine: Machine, argument: str) -> None:
+    recursed(machine, f"{{file.recurse: [source: 'salt://tree', {argument}]}}")
+    done, results = run(machine)
+    assert results["out"]["result"] and "sync all" not in done
+
+
+EDITS = {
+    "file.append": "text: more",
+    "file.prepend": "text: more",
+    "file.replace": "pattern: old, repl: new",
+    "file.line": "mode: replace, match: old, content: x = new, backup: false",
+    "file.comment": "regex: x",
+    "file.uncomment": "regex: y",
+    "file.blockreplace": "content: new, append_if_not_found: true",
+    "file.keyvalue": "key: x, value: new, separator: ' = '",
+    "file.serialize": "dataset: {x: new}",
+    "file.touch": "makedirs: true",
+    "ini.options_present": "sections: {s: {x: new}}",
+    "ini.options_absent": "sections: {s: [x]}",
+    "ini.sections_present": "sections: [t]",
+    "ini.sections_absent": "sections: [s]",
+}
+
+
+@pytest.mark.parametrize("function", EDITS)
+def test_edits_of_different_files_share_a_commit(tmp_path: Path, function: str) -> None:
+    """With failhard each is alone."""
+    found = []
+    for alone in (False, True):
+        (tmp_path / str(alone)).mkdir()
+        machine = Machine(tmp_path / str(alone))
+        machine.config["failhard"] = alone
+        out = machine.folder / "out"
+        out.mkdir()
+        for n in () if function == "file.touch" else range(20):
+            (out / str(n)).write_text("[s]\nx = old\n#y\n")
+        states = (f"{{tmp}}/out/{n}: {{{function}: [{{{EDITS[function]}}}]}}\n" for n in range(20))
+        machine.write(a="".join(states))
+        done, results = run(machine)
+        assert done.count("sync all") == (not alone), done
+        kept = ("comment", "changes", "result")
+        told = [{key: result[key] for key in kept} for result in results.values()]
+        tree = sorted((path.name, path.read_text()) for path in out.iterdir())
+        found.append(json.dumps([told, tree]).replace(str(machine.folder), "M"))
+    assert found[0] == found[1]
+    assert found[0].count('"result": true') == 20
+
+
+def test_a_copy_beside_an_edited_file_comes_after_what_waits(machine: Machine) -> None:
+    (machine.folder / "f").write_text("old\n")
+    machine.write(
+        a="{tmp}/e: {file.managed: [contents: x]}\n{tmp}/f.bak: {file.managed: [contents: x]}\n"
+        "{tmp}/f: {file.replace: [{pattern: old, repl: new}]}\n"
+        "{tmp}/g: {file.managed: [contents: x]}\n"
+    )
+    machine("sls", "a")
+    assert (machine.folder / "f.bak").read_text() == "old\n"
+    assert (machine.folder / "f").read_text() == "new\n"
+
+
+def test_an_edit_that_fails_leaves_no_copy_beside_the_file(machine: Machine) -> None:
+    out = machine.folder / "out"
+    out.mkdir()
+    for n in range(20):
+        (out / str(n)).write_text("old")
+    replaces = "{{tmp}}/out/{}: {{file.replace: [{{pattern: old, repl: new}}]}}\n"
+    machine.write(a="".join(map(replaces.format, range(20))))
+    _, results = run(machine, "full", code=2)
+    assert [name for name, result in results.items() if not result["result"]] == ["7"]
+    texts = {path.name: path.read_text() for path in out.iterdir()}
+    kept = {f"{n}.bak": "old" for n in range(20) if n != 7}
+    assert texts == {str(n): "new" for n in range(20)} | {"7": "old"} | kept
