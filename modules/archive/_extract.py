@@ -7,9 +7,11 @@ import errno
 import os
 import stat as bits
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import IO, Any, cast
 
 from modules import _paths, cmd
+from modules._planned.overlay import overlay
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
 from modules.file._change import alters, make_folders
@@ -24,6 +26,7 @@ from modules.file._paths.resolve import real_path
 from modules.file._paths.walk import resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
 from runner.api import StateFailed, Unforeseen, here, lies_in
+from runner.api.durability import make_contents_durable
 from runner.api.planning import only_files
 
 MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
@@ -108,6 +111,8 @@ def _fill(
                 _with_zipfile(file, unpacked.path, strip, password, permissions, without)
         _refuse_unsafe(source, unpacked.path)
         _own(unpacked.path, user, group)
+        if overlay() is None:  # dry: what a dry run unpacks does not have to last
+            make_contents_durable(unpacked.path)
     except BaseException as problem:
         unpacked.remove()
         if isinstance(problem, OSError):
@@ -208,8 +213,11 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
 
     filtered: dict[str, Any] = {"filter": refusing} if hasattr(tarfile, "data_filter") else {}
     folders = []
+    number = cache(_number)
     with tarfile.open(fileobj=file) as archive:
         for info in archive:
+            info.uid, info.uname = number("pwd", info.uname, info.uid), ""
+            info.gid, info.gname = number("grp", info.gname, info.gid), ""
             info.name = stripped(info.name, strip)
             if not info.name:
                 continue
@@ -222,6 +230,19 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
     for name, mode, mtime in reversed(folders):
         os.chmod(os.path.join(inner, name), mode)
         os.utime(os.path.join(inner, name), (mtime, mtime))
+
+
+def _number(database: str, name: str, number: int) -> int:
+    """The number of a user or group on this machine; its own where nobody is called so."""
+    import grp
+    import pwd
+
+    try:
+        if not name:
+            return number
+        return pwd.getpwnam(name).pw_uid if database == "pwd" else grp.getgrnam(name).gr_gid
+    except KeyError:
+        return number
 
 
 def _with_zipfile(

@@ -9,6 +9,7 @@ from runner.api import here
 from runner.api import make_names_durable as make_names_durable
 from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, WaitingFile
+from runner.support.files.group_commit import make_contents_durable as make_contents_durable
 from runner.support.files.group_commit import types_of as types_of
 
 

@@ -25,7 +25,7 @@ from runner.support.files.descriptors import held, may_be_held
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -238,20 +238,19 @@ class GroupCommit:
         files: dict[int, list[int]] = {}
         for file in chain.from_iterable(self._files.values()):
             files.setdefault(file.at[0], []).append(file.descriptor)
-        return {device for device, group in files.items() if not self._sync_all(device, group)}
+        alone = set()
+        for device, group in files.items():
+            if len(group) < FEWEST:
+                alone.add(device)
+            elif not self.sync_all(device, group[0]):
+                alone.add(device)
+                for descriptor in group:
+                    _begin_writing(descriptor)
+        return alone
 
-    def _sync_all(self, device: int, files: Sequence[int]) -> bool:
-        """Sync a file system for the sake of some files; False where they are to be synced one by
-        one, which is begun for all of them.
-        """
-        if len(files) < FEWEST:
-            return False
-        if self._may_sync(device) and _is_little_dirty() and _sync_file_system(files[0]):
-            return True
-        for file in files:
-            with suppress(OSError):
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)  # what is dirty is written
-        return False
+    def sync_all(self, device: int, descriptor: int) -> bool:
+        """Sync a whole file system; False where its files are to be synced one by one."""
+        return self._may_sync(device) and _is_little_dirty() and _sync_file_system(descriptor)
 
     def _may_sync(self, device: int) -> bool:
         if device not in self._can_sync:
@@ -259,6 +258,35 @@ class GroupCommit:
             known = bool(types) and types <= SYNCED_AS_A_WHOLE
             self._can_sync[device] = known and _release() >= SAYS_SO_SINCE
         return self._can_sync[device]
+
+
+def make_contents_durable(folder: str) -> None:
+    """Make the contents of all files below a folder durable, which nobody else can reach. Raises
+    OSError.
+    """
+    found = (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names)
+    paths = [path for path in found if stat.S_ISREG(os.lstat(path).st_mode)]
+    if len(paths) >= FEWEST:
+        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if GROUP_COMMIT.sync_all(os.fstat(top).st_dev, top):
+                return
+        finally:
+            os.close(top)
+    for act in (_begin_writing, os.fsync):
+        for path in paths:
+            with suppress(PermissionError):  # of a user, who may not read it
+                file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    act(file)
+                finally:
+                    os.close(file)
+
+
+def _begin_writing(descriptor: int) -> None:
+    """Have what is dirty of a file written soon, without waiting for it."""
+    with suppress(OSError):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def types_of(device: int) -> set[str]:

@@ -456,3 +456,33 @@ def test_an_edit_that_fails_leaves_no_copy_beside_the_file(machine: Machine) -> 
     texts = {path.name: path.read_text() for path in out.iterdir()}
     kept = {f"{n}.bak": "old" for n in range(20) if n != 7}
     assert texts == {str(n): "new" for n in range(20)} | {"7": "old"} | kept
+
+
+@pytest.mark.parametrize(
+    ("count", "works", "singly"), [(16, True, 0), (16, False, 16), (3, True, 3)]
+)
+def test_what_was_unpacked_is_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, works: bool, singly: int
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for n in range(count):
+        (tmp_path / "sub" / str(n)).write_text("x")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe")
+    synced = []
+    monkeypatch.setattr(
+        os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}"))
+    )
+    monkeypatch.setattr(group_commit.GROUP_COMMIT, "sync_all", lambda *_: works)
+    group_commit.make_contents_durable(str(tmp_path))
+    assert sorted(synced) == sorted(f"{tmp_path}/sub/{n}" for n in range(singly))
+
+
+def test_an_archive_is_durable_before_it_is_in_its_place(machine: Machine) -> None:
+    recursed(machine)
+    tree = machine.folder / "states/tree"
+    subprocess.run(["tar", "cf", "t.tar", "-C", tree, "."], cwd=tree.parent, check=True)
+    machine.write(a="{tmp}/out: {archive.extracted: [source: 'salt://t.tar', skip_verify: true]}\n")
+    done, _ = run(machine)
+    assert done == ["sync all"]
+    assert (machine.folder / "out/7").read_text() == "new 7\n"
