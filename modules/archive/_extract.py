@@ -11,7 +11,6 @@ from functools import cache
 from typing import IO, Any, cast
 
 from modules import _paths, cmd
-from modules._planned.overlay import overlay
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
 from modules.file._change import alters, make_folders
@@ -39,6 +38,9 @@ class Unpacked(PrivateFolder):
     `discard` come next.
     """
 
+    def make_durable(self) -> None:
+        make_contents_durable(self.path)
+
 
 class _PlannedUnpacked(Unpacked):
     """An archive that a dry run has unpacked to a folder of the cache, as if to a planned one."""
@@ -51,6 +53,9 @@ class _PlannedUnpacked(Unpacked):
     def members(self) -> Place:
         self._planned.graft(os.path.join(self._where.path, INSIDE))
         return self._planned
+
+    def make_durable(self) -> None:
+        """Nothing of it has to last."""
 
     def remove(self) -> None:
         self._planned.remove()
@@ -111,8 +116,7 @@ def _fill(
                 _with_zipfile(file, unpacked.path, strip, password, permissions, without)
         _refuse_unsafe(source, unpacked.path)
         _own(unpacked.path, user, group)
-        if overlay() is None:  # dry: what a dry run unpacks does not have to last
-            make_contents_durable(unpacked.path)
+        unpacked.make_durable()
     except BaseException as problem:
         unpacked.remove()
         if isinstance(problem, OSError):
@@ -240,7 +244,9 @@ def _number(database: str, name: str, number: int) -> int:
     try:
         if not name:
             return number
-        return pwd.getpwnam(name).pw_uid if database == "pwd" else grp.getgrnam(name).gr_gid
+        if database == "pwd":
+            return pwd.getpwnam(name).pw_uid  # os: as the tar program does
+        return grp.getgrnam(name).gr_gid  # os: as the tar program does
     except KeyError:
         return number
 

@@ -126,9 +126,8 @@ def whole(contents: Contents) -> bytes:
 
 
 def at_hand(contents: Contents) -> Contents:
-    """Contents that are about to be written: those of a small file are read, once.
-
-    dry: planned files leave on disk what is there.
+    """Contents that are about to be written: those of a small file are read, once; of planned files
+    that stays on disk.
     """
     if isinstance(contents, bytes) or contents.size > SMALL or overlay() is not None:
         return contents
