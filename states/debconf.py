@@ -28,12 +28,21 @@ from states.file._contents import Encoding, Template, source_data
 dry_run_check = writing("/var/cache/debconf")
 
 
+def _type_problem(data: dict[str, Any]) -> str | None:
+    """Name a type that debconf does not have."""
+    types = {
+        question: str(answer.get("type", "string"))
+        for question, answer in data.items()
+        if isinstance(answer, dict)
+    }
+    problems = ((question, _unknown(kind)) for question, kind in types.items())
+    return next((f"{question}: {problem}" for question, problem in problems if problem), None)
+
+
 def _problem(data: dict[str, Any]) -> str | None:
     """Name what one line of debconf-set-selections cannot hold."""
     for question, answer in data.items():
         if problem := column_problem(question):
-            return f"{question}: {problem}"
-        if isinstance(answer, dict) and (problem := _unknown(str(answer.get("type", "string")))):
             return f"{question}: {problem}"
         for text in (question, *(answer.values() if isinstance(answer, dict) else ())):
             if problem := line_problem(without_end(_text(text))):
@@ -47,7 +56,7 @@ def _unknown(kind: str) -> str | None:
     return f"there is no type {kind!r} of an answer; there are {', '.join(debconf.KINDS)}"
 
 
-Data = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
+Data = Annotated[dict[str, Any], Check(_type_problem), Check(_problem, ONE_LINE)]
 
 
 def set_(name: Column, data: Data | None = None) -> Planned:

@@ -12,7 +12,7 @@ from modules import _paths, cmd
 from modules._texts.files import text_of
 from modules.ps import table
 from modules.service._planned import will_run
-from runner.api import Record
+from runner.api import CommandFailed, Record
 
 # a restart of these cuts sessions
 SESSIONS = (
@@ -123,6 +123,8 @@ def outdated(keep: Collection[str], has_units: bool) -> Outdated:
     whether systemd runs the services; elsewhere their PID files are gone by. What is planned to be
     restarted, or stopped, runs none.
     """
+    if os.geteuid():
+        raise CommandFailed("only root sees which files the processes of others run")
     exclusions = Exclusions(keep)
     own = table.own_family()
     found = {

@@ -20,6 +20,7 @@ from runner.api import (
     here,
     requires_feature,
 )
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite, Removal
 from states._tools import Variables
 from states.pkg import _selection as selection
@@ -335,6 +336,9 @@ def _held_names(name: str, pkgs: Names | None = None, **_: object) -> Iterator[R
         yield Removal(package, check={}, thing=f"{package}, held")
 
 
+autorequire = comes_after(
+    "An override comes after the user and the group that it names.", user="user", group="group"
+)
 OPPOSITE = {
     "installed": Opposite("removed", things=_packages),
     "latest": Opposite("removed", things=_packages),

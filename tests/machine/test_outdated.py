@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 from debian import Debian
 
+from runner.api.own_program import MAIN, own_python
+
 REPLACED = """
 library=$(realpath /lib/*/libc.so.6)
 cp -p "$library" "$library.new" && mv -f "$library.new" "$library"
@@ -78,6 +80,14 @@ def test_the_library_is_replaced(machine: Debian) -> None:
 
     again = machine.results("sls", "current")["current"]
     assert again["result"] is True and not again["changes"], again
+
+
+def test_a_plain_user_is_told_that_only_root_sees_it(machine: Debian) -> None:
+    words = ("single", "service.current", "name=x", "--cachedir", "/tmp/of-nobody", "--test")
+    machine.run("chmod 755 /root")
+    argv = ["setpriv", "--reuid=nobody", "--clear-groups", *own_python(MAIN)]
+    done = machine.run(*argv, *words, code=2)
+    assert "only root sees" in done.stdout + done.stderr
 
 
 def test_packages_that_are_to_go_before(machine: Debian) -> None:

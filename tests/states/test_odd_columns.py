@@ -54,3 +54,9 @@ def test_it_is_a_compile_error(
     assert "No mistakes" in machine("check", "good").stdout
     done = machine("sls", "a", "--test", code=1)
     assert told in done.stderr + done.stdout
+
+
+def test_a_type_that_debconf_has_not_is_no_matter_of_lines(machine: Machine) -> None:
+    machine.write(a="a:\n  debconf.set:\n    - data: {a: {type: word, value: x}}\n")
+    told = machine("check", "a", code=1).stdout
+    assert "no type 'word'" in told and "line end" not in told

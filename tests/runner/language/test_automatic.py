@@ -120,6 +120,14 @@ def test_a_module_of_the_tree_has_hooks_too(machine: Machine) -> None:
     assert order(machine) == ["y", "x"]
 
 
+def test_an_override_of_packages_comes_after_its_owner(machine: Machine) -> None:
+    machine.write(
+        a="/usr/bin/x:\n  pkg.statoverride:\n    - user: zoe\n    - group: zoo\n"
+        "    - mode: '0755'\nzoe:\n  user.present: []\nzoo:\n  group.present: []\n"
+    )
+    assert order(machine)[-1] == "/usr/bin/x"
+
+
 def test_a_function_comes_after_all_others_of_its_module(machine: Machine) -> None:
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(
