@@ -68,9 +68,13 @@ class Word(Record):
         """The cure for a word that somebody wrote. function: the state that it stands in; value:
         what is said of it.
         """
+        if len(self.names) == 1 and not self.text and self.kind in WRITTEN:
+            return suggestion(self.names[0])
+        return self.advice(word, function, value)
+
+    def advice(self, word: str, function: str = "", value: object = None) -> str:
+        """Whose a word is, and what to write, as of `hint`."""
         names = self.names if self.kind in WRITTEN else ()
-        if len(names) == 1 and not self.text:
-            return suggestion(names[0])
         tools = [f"{tool}'s" for tool in self.tools(word) if tool != "-"]
         whose = " and ".join(filter(None, [", ".join(tools[:-1]), *tools[-1:]]))
         said = f"`{word}` is {whose}: " if tools else ""

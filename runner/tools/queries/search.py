@@ -61,7 +61,13 @@ def search(words: Sequence[str], states: Sequence[str] = ()) -> Answer:
         return search([program], states)._replace(words=said)
     ways = _all_asked(said)
     asked = ways[0]
-    hints = [row.hint(each.word) for each in asked for row in each.rows if row.text]
+    # of arguments the manual has no pages
+    hints = [
+        row.advice(each.word)
+        for each in asked
+        for row in each.rows
+        if row.text or row.kind == other_tools.ARGUMENT
+    ]
     found = _found(everything, ways)
     if not found and len(asked) > 1:  # of another tool's words their endings count, too
         found = _found(everything, [[each._replace(rows=()) for each in asked]])

@@ -47,6 +47,11 @@ def test_what_is_found(machine: Machine, words: str, wanted: str) -> None:
     assert {*wanted.split()} <= {*names} and len(set(names)) == len(names) <= 15
 
 
+def test_what_an_argument_of_another_tool_is_called_here(machine: Machine) -> None:
+    told = machine("doc", "chdir").stdout
+    assert told.startswith("About chdir:\n\n`chdir` is Ansible's: write cwd\n")
+
+
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
