@@ -5,8 +5,10 @@ without an error may have done nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from modules import _paths
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     Changes,
@@ -16,7 +18,9 @@ from modules.pkg.package_manager import (
     Versions,
 )
 from modules.pkg.providers import provider
-from runner.api import CommandFailed, for_states, planned_as
+from runner.api import CommandFailed, StateFailed, for_states, planned_as
+
+OSTREE = "/run/ostree-booted"
 
 
 class NotDone(CommandFailed):
@@ -25,12 +29,26 @@ class NotDone(CommandFailed):
     packages: frozenset[str] = frozenset()
 
 
+@for_states
+def refuse_image() -> None:
+    """Raise StateFailed where packages are those of the image that the system was started from, as
+    with bootc and rpm-ostree.
+    """
+    if _paths.exists(OSTREE) and not _paths.access("/usr", os.W_OK):
+        raise StateFailed(
+            "the packages are those of the image that this system was started from (OSTree), and"
+            " /usr is read-only: let the build of the image install them (`RUN runner highstate"
+            " --image`), or layer them (`rpm-ostree install`), and reboot"
+        )
+
+
 @planned_as(lambda transaction: provider().run(transaction))
 @for_states
 def carry_out(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with what the package manager says, NotDone
     where it says nothing and not all was done.
     """
+    refuse_image()
     manager = provider()
     upgrades = _upgrades(manager, transaction)
     manager.run(transaction)

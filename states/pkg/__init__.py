@@ -41,7 +41,8 @@ NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not change selection."""
+    """Raises StateFailed when the caller may not change selection, or nobody may."""
+    pkg.refuse_image()
     file.refuse_put(pkg.provider().DATABASE)
 
 

@@ -348,3 +348,21 @@ def test_the_family_of_the_machine_chooses_between_apt_and_dnf(machine: Debian) 
     assert machine.runner("call", "pkg.version", "words").stdout.strip() in ("", "''")
     machine.write("/etc/runner/runner.yaml", "grains: {os_family: RedHat}\n")
     assert machine.runner("call", "pkg.version", "words").stdout.strip() == "1.0-1"
+
+
+def test_packages_of_an_image_that_was_started_are_not_changed(fresh: Debian) -> None:
+    """As with bootc: what is there is found, and what is lacking says where it belongs."""
+    fresh.write("/etc/runner/runner.yaml", CONFIG)
+    fresh.run("touch /run/ostree-booted; rpm -i /usr/local/rpms/words-1.0-1.noarch.rpm")
+    fresh.run("mount --bind /usr /usr; mount -o remount,bind,ro /usr")
+    for more in (["--test"], []):
+        there = fresh.results("single", "pkg.installed", "name=words", *more)
+        assert [each["result"] for each in there.values()] == [True]
+        for function in ("pkg.installed", "pkg.removed"):
+            name = "rude" if function == "pkg.installed" else "words"
+            (one,) = fresh.results("single", function, f"name={name}", *more, code=2).values()
+            assert one["result"] is False
+            assert "the image that this system was started from (OSTree)" in one["comment"]
+            assert "rpm-ostree install" in one["comment"]
+    fresh.run("mount -o remount,bind,rw /usr")  # as `bootc usr-overlay` lets it be written
+    fresh.results("single", "pkg.removed", "name=words")

@@ -292,6 +292,7 @@ LAYERS = {
     "desktop": Contents(
         ("dconf-cli", "dconf-service", "dbus-daemon", "pipx", "fontconfig", "at", "flatpak")
     ),
+    "cloud": Contents(("cloud-init",)),
     # what shows the pages that runner writes, and what judges the alerts
     "browser": Contents(
         ("chromium-headless-shell", "prometheus"), furnish="rm /usr/lib/chromium/libVkLayer*"
