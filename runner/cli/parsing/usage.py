@@ -45,6 +45,8 @@ def _hint(message: str, path: str) -> str | None:
     if other := re.match(r"No such option: (--[\w-]+)", message):
         if theirs := other_tools.option_word(other[1]):
             return theirs.text
+    if path == "runner doc" and message.startswith("No such option"):
+        return "a command line is searched for in quotes: `runner doc 'ln -s'`"
     if " " not in path and message.startswith("No such option"):
         return "options come after the command: `runner highstate --test`"
     if command := re.match(r"No such command '(state\.\w+)'", message):

@@ -71,6 +71,10 @@ def test_a_command_line_is_its_program(machine: Machine, line: str, wanted: str)
     assert machine("doc", line).stdout.startswith(f"About {line}:")
 
 
+def test_a_command_line_without_quotes_is_told_of_them(machine: Machine) -> None:
+    assert "in quotes: `runner doc 'ln -s'`" in machine("doc", "sed", "-i", code=1).stderr
+
+
 def test_what_it_prints(machine: Machine) -> None:
     shown = machine("doc", "lineinfile").stdout
     assert shown.startswith("About lineinfile:\n\n`lineinfile` is Ansible's: write ")
