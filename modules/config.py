@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules import sdb
 from modules.slsutil.merging import MISSING, merged, traverse
 from runner.api import here
 
@@ -46,9 +45,8 @@ def get(
 
 def _resolved(value: Any) -> Any:
     """A value, or what is at its address `sdb://...`."""
-    if not isinstance(value, str) or not value.startswith("sdb://"):
-        return value
-    return sdb.get(value)
+    is_address = isinstance(value, str) and value.startswith("sdb://")
+    return here.call("sdb.get", value) if is_address else value
 
 
 def _sources(omit_opts: bool, omit_grains: bool, omit_pillar: bool) -> list[Mapping[str, Any]]:

@@ -7,8 +7,8 @@ What SLS files write does not know of them: `mysql_user` lies in `states/databas
 from __future__ import annotations
 
 FAMILIES = tuple(
-    "certificates containers databases desktop firewalls formats languages messaging security"
-    " storage web".split()
+    "certificates containers databases desktop firewalls formats languages messaging secrets"
+    " security storage web".split()
 )
 
 

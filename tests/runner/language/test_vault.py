@@ -19,7 +19,7 @@ from command import Machine
 from harness import HarnessHere
 from vault_server import LOGGED_IN, ROLE, SECRET_ID, TOKEN, VaultServer, serving
 
-from modules import sdb, vault
+from modules.secrets import sdb, vault
 from runner.api import StateFailed, running
 
 SECRETS: dict[str, Any] = {

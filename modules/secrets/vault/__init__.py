@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from modules._texts.secret_values import hide
+from modules.secrets.vault._client import current
 from modules.slsutil.merging import MISSING
-from modules.vault._client import current
 from runner.api import StateFailed
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from modules import _paths
 from modules._machine import resolver
-from modules.vault._settings import Settings, settings
+from modules.secrets.vault._settings import Settings, settings
 from runner.api import Record, StateFailed, here, refuse_unforeseen
 
 LARGEST = 16 * 1024 * 1024  # bytes of an answer

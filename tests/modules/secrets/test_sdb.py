@@ -11,8 +11,8 @@ import pytest
 from command import Machine
 from harness import HarnessHere
 
-from modules import sdb
-from modules.sdb import _drivers, _msgpack
+from modules.secrets import sdb
+from modules.secrets.sdb import _drivers, _msgpack
 from runner.api import StateFailed, changes_allowed, running
 
 PYTHON = """import errors

@@ -11,9 +11,10 @@ from contextlib import closing
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from modules import _paths, environ, file, gpg, vault
+from modules import _paths, environ, file, gpg
 from modules._texts.yaml import load
-from modules.sdb import _msgpack
+from modules.secrets import vault
+from modules.secrets.sdb import _msgpack
 from modules.slsutil import merge_all
 from modules.slsutil.merging import traverse
 from runner.api import StateFailed, changer, here

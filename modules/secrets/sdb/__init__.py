@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules._texts.secret_values import hide
-from modules.sdb import _drivers
+from modules.secrets.sdb import _drivers
 from runner.api import StateFailed, here
 
 SCHEME = "sdb://"
