@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -79,6 +78,7 @@ from runner.support.files import folder_syncs
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
+from runner.support.threads import in_main_thread
 
 if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
@@ -518,7 +518,7 @@ class undisturbed:
     __slots__ = ("_counts",)
 
     def __enter__(self) -> None:
-        self._counts = threading.get_ident() == threading.main_thread().ident
+        self._counts = in_main_thread()
         _Pause.depth += self._counts
 
     def __exit__(self, *problem: object) -> None:

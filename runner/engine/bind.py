@@ -13,8 +13,8 @@ from runner.api import StateFailed, changes_allowed, here
 from runner.engine import slots
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step
-from runner.language.arguments.bind import bind, known, needed_features, schema_of
-from runner.language.arguments.scalars import SIMPLE, Mismatch
+from runner.language.arguments import bind as binding
+from runner.language.arguments import scalars, schema
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
@@ -48,8 +48,8 @@ class _Traits(Record):
             non_idempotent=function.classic or bool(function.non_idempotent),
             of_one_file=_of_one_file(function) if function.is_built_in else None,
             of_many=_of_many(function) if function.is_built_in else None,
-            checks_itself="check_cmd" in known(function.function),
-            reaction_arguments=known(function.mod_watch) if function.mod_watch else frozenset(),
+            checks_itself="check_cmd" in schema.known(function.function),
+            reaction_arguments=_known(function.mod_watch),
             providers=function.hook("PROVIDERS"),
         )
 
@@ -60,6 +60,10 @@ class _Traits(Record):
         return self.of_many is not None and self.of_many.issuperset(chunk.args)
 
 
+def _known(function: Callable[..., Any] | None) -> frozenset[str]:
+    return schema.known(function) if function else frozenset()
+
+
 def _of_one_file(function: StateFunction) -> frozenset[str] | None:
     arguments = (function.hook("ABOUT_ONE_FILE") or {}).get(function.name.partition(".")[2])
     return None if arguments is None else frozenset(arguments.split())
@@ -68,7 +72,7 @@ def _of_one_file(function: StateFunction) -> frozenset[str] | None:
 def _of_many(function: StateFunction) -> frozenset[str] | None:
     """Its own arguments: those of every state have commands look at what it has written."""
     name = function.name.partition(".")[2]
-    return known(function.function) if name in (function.hook("WRITES_MANY") or ()) else None
+    return schema.known(function.function) if name in (function.hook("WRITES_MANY") or ()) else None
 
 
 class Binder:
@@ -113,6 +117,8 @@ class Binder:
         return [problem for chunk, call in calls for problem in self._lacking(chunk, call)]
 
     def _lacking(self, chunk: Chunk, call: Call) -> list[Diagnostic]:
+        if call.function.hook("PROVIDERS") is None:  # of most: nothing has to be known of them
+            return []
         return _missing_features(chunk, self._traits_of(call.function), call.arguments)
 
     def _step(self, chunk: Chunk) -> tuple[Step, list[Diagnostic]]:
@@ -197,10 +203,10 @@ class Binder:
         function's own argument of that name is its own.
         """
         value = chunk.args.get("noop")
-        if value is None or (function and "noop" in known(function.function)):
+        if value is None or (function and "noop" in schema.known(function.function)):
             return self._options.noop
-        with suppress(Mismatch):  # which global_checks reports
-            return bool(SIMPLE[bool].convert(value))
+        with suppress(scalars.Mismatch):  # which global_checks reports
+            return bool(scalars.SIMPLE[bool].convert(value))
         return True
 
     def _aggregate(self, chunk: Chunk, function: StateFunction) -> Aggregate | None:
@@ -267,15 +273,15 @@ class Binder:
             raise RunnerError(
                 f"the state module {chunk.state} cannot react to a watch", chunk.place.source
             )
-        takes_all = schema_of(reaction.function).open is not None
-        names = known(reaction.function)
+        takes_all = schema.schema_of(reaction.function).open is not None
+        names = schema.known(reaction.function)
         arguments = {"name": chunk.name, **chunk.args, "sfun": chunk.fun}
-        bound = bind(
+        bound = binding.bind(
             reaction.function,
             {key: value for key, value in arguments.items() if takes_all or key in names},
             places=chunk.arg_places,
             default_place=chunk.place,
-            extra_known=known(function.function),
+            extra_known=schema.known(function.function),
             where=f"{chunk.state}.mod_watch",
         )
         own = self._bound(chunk)[0].arguments if takes_all and not reaction.classic else {}
@@ -294,7 +300,7 @@ class Binder:
             hint = "nothing follows the dash: write the name, or remove the line"
             source = chunk.arg_places.get("name", chunk.place).source
             raise CompileError([Diagnostic(message, source, hint, "argument")])
-        bound = bind(
+        bound = binding.bind(
             function.function,
             {"name": chunk.name, **chunk.args},
             places=chunk.arg_places,
@@ -321,7 +327,7 @@ def _missing_features(
     table, function = traits.providers, traits.function
     if table is None:
         return []
-    needs = dict(needed_features(function.function, arguments))
+    needs = dict(schema.needed_features(function.function, arguments))
     if function.mod_watch is not None:
-        needs |= needed_features(function.mod_watch, chunk.args)
+        needs |= schema.needed_features(function.mod_watch, chunk.args)
     return table.lacking(chunk, needs) if needs else []

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
@@ -20,6 +19,7 @@ from runner.model.result import Result
 from runner.sources.config.options import Options
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
+from runner.support.threads import get_ident
 
 # arguments of all states that ask for something when the state has ended
 FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])
@@ -146,7 +146,7 @@ class Run:
         """The exit code other than 0 that an execution function of this thread noted since this was
         asked last.
         """
-        noted = self.stores.get("retcodes", {}).pop(threading.get_ident(), 0)
+        noted = self.stores.get("retcodes", {}).pop(get_ident(), 0)
         return int(self.stores.get("__context__", {}).pop("retcode", 0) or noted)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.api import shell_tests
+from runner.model.chunk import COMMAND_GUARDS, GUARDS
 from runner.model.errors import RunnerError
-from runner.model.global_arguments import COMMAND_GUARDS, COMMAND_OPTIONS, GUARDS
+from runner.model.global_arguments import COMMAND_OPTIONS
 from runner.model.places import Value
 from runner.model.records import Record
 

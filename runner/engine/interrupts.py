@@ -5,15 +5,14 @@ with its report.
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from runner.api import interrupt
+from runner.support.threads import in_main_thread, signals
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signals.SIGINT, signals.SIGTERM, signals.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -29,7 +28,7 @@ def number_of(interrupt: KeyboardInterrupt) -> tuple[int, str]:
     """The signal behind an interrupt, and what to say about it."""
     if isinstance(interrupt, Interrupted):
         return interrupt.number, interrupt.why
-    return int(signal.SIGINT), "interrupted by Ctrl-C"
+    return int(signals.SIGINT), "interrupted by Ctrl-C"
 
 
 @contextmanager
@@ -40,30 +39,31 @@ def ending(limit: float | None) -> Iterator[None]:
     limit: seconds for the whole run; None for no limit. Outside the main thread signals stay the
     caller's business.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if not in_main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (*SIGNALS, signal.SIGALRM)}
+    before = {number: signals.getsignal(number) for number in (*SIGNALS, signals.SIGALRM)}
     for number in SIGNALS:
-        if before[number] is not signal.SIG_IGN:  # `nohup` means it
-            signal.signal(number, _stop)
+        if before[number] != signals.SIG_IGN:  # `nohup` means it
+            signals.signal(number, _stop)
     if limit:
-        signal.signal(signal.SIGALRM, lambda *_: _over(limit))
-        signal.setitimer(signal.ITIMER_REAL, limit)
+        signals.signal(signals.SIGALRM, lambda *_: _over(limit))
+        signals.setitimer(signals.ITIMER_REAL, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signals.setitimer(signals.ITIMER_REAL, 0)
         for number, handler in before.items():
-            signal.signal(number, handler or signal.SIG_DFL)
+            signals.signal(number, handler or signals.SIG_DFL)
 
 
 def _stop(number: int, frame: Any) -> None:
     for following in SIGNALS:
-        signal.signal(following, signal.SIG_DFL)
-    name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+        signals.signal(following, signals.SIG_DFL)
+    names = {int(signals.SIGTERM): "SIGTERM", int(signals.SIGHUP): "SIGHUP"}
+    name = names.get(number, "Ctrl-C")
     interrupt(Interrupted(number, f"interrupted by {name}"))
 
 
 def _over(limit: float) -> None:
-    interrupt(Interrupted(int(signal.SIGTERM), f"the time limit of {limit:g} s is over"))
+    interrupt(Interrupted(int(signals.SIGTERM), f"the time limit of {limit:g} s is over"))

@@ -29,14 +29,12 @@ from runner.engine import made as engine_made
 from runner.engine.context import Current, Run
 from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts, asked, unsettle
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
-from runner.language.arguments import retry
-from runner.language.arguments.bind import known
+from runner.language.arguments import retry, schema
 from runner.language.salt import returns
 from runner.model import ordered_dict
-from runner.model.chunk import Chunk
+from runner.model.chunk import GUARDS, Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
-from runner.model.global_arguments import GUARDS
 from runner.model.made import Thing
 from runner.model.places import Value
 from runner.model.plain_values import plain, text_of
@@ -167,7 +165,7 @@ class Invoker:
                 and (invocation.mode is Mode.REAL or result.result is not None)
             ):
                 # of a state that writes files the command says what is wrong with one
-                with_output = "validate" in known(call.function.function)
+                with_output = "validate" in schema.known(call.function.function)
                 result = self._checked(chunk, result, with_output)
             return result
         except Unforeseen as unknown:

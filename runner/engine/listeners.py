@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from runner.model.events import ChangerCalled, Event, RunStarted
 from runner.model.plain_values import text_of
 from runner.support.redaction import Secrets
+from runner.support.threads import Lock
 
 Listener = Callable[[Event], None]
 
@@ -21,7 +21,7 @@ class Listeners:
         self._listeners = tuple(listeners)
         self._takers: dict[type[Event], tuple[Listener, ...]] = {}
         self._secrets = secrets
-        self._lock = threading.Lock()  # states may run side by side
+        self._lock = Lock()  # states may run side by side
         self.started = False  # they have heard that a run has started
         self.lost: list[str] = []  # those that failed, and why
 

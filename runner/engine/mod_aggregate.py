@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Aggregate
-from runner.model.chunk import Chunk
-from runner.model.global_arguments import GUARDS
+from runner.model.chunk import GUARDS, Chunk
 from runner.model.result import Result
 
 

@@ -7,7 +7,6 @@ They are kept in an SQLite file of their own.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from runner.model.result import PendingReaction
 from runner.support.files.database import Patience, connect, newer_format, storable
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.trusted_folder import trusted_folder
+from runner.support.threads import Lock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -76,7 +76,7 @@ class ReactionJournal:
         self._looking = looking
         self._folder = state_dir
         self._path = os.path.join(state_dir, NAME)
-        self._lock = threading.Lock()  # states may run side by side
+        self._lock = Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._patience = Patience()
         self._known: _ReactionIndex | None = None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from runner.api import StateFailed
 from runner.engine.loader.hooks import answer_of, pairs
 from runner.engine.step import Step
-from runner.language.compiler.auto_requisites import Link, links
+from runner.language.compiler import auto_requisites
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 
@@ -20,9 +20,9 @@ def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
     return pairs(step.call.function.hook(kind), kind, step.chunk, step.call.own_arguments)
 
 
-def automatic_links(steps: Sequence[Step]) -> tuple[Link, ...]:
+def automatic_links(steps: Sequence[Step]) -> tuple[auto_requisites.Link, ...]:
     """The automatic relationships that the modules of steps ask for."""
-    return links(
+    return auto_requisites.links(
         [step.chunk for step in steps],
         [step.call.function.relationships if step.call else () for step in steps],
         lambda number, kind: automatic_relations(steps[number], kind),

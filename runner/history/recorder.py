@@ -8,7 +8,6 @@ run whose history cannot be written does its work all the same; `problem` says w
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -92,7 +91,7 @@ class History:
         look: Callable[[str, str], Mapping[str, Any]] = _no_state,
         along: Callable[[str], Iterable[str]] = lambda kind: (),
         watchers: Callable[[str], Iterable[Chunk]] = lambda tag: (),
-        graph: Callable[[], str] = lambda: "",
+        graph: Callable[[], dict[str, Any]] = dict,
     ) -> None:
         """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all.
 
@@ -347,7 +346,7 @@ class History:
         """Write the run into the database, if it is not there."""
         if self._number is not None or not self._begin:
             return
-        about, graph = self._about, self._graph_text()
+        about, graph = self._about, unchanged.text_of(self._graph_data())
         cursor = self._open().execute(
             unchanged.BEGIN, (*self._begin, snapshots.hash_of(graph) if graph else "")
         )
@@ -376,18 +375,18 @@ class History:
         with self._reporting_errors():
             self._save()
 
-    def _graph_text(self) -> bytes:
+    def _graph_data(self) -> dict[str, Any]:
         """The requisites of the run; empty where there are none."""
         with suppress(OSError, RunnerError):
-            return self._graph().encode(errors="surrogateescape")
-        return b""
+            return self._graph()
+        return {}
 
     def _changer(self, event: ChangerCalled) -> None:
         if self._about.kind == "test":
             return
         self._enter()
         tag = storable(event.chunk.tag) if event.chunk else ""
-        before = json.dumps(plain(event.before))
+        before = _dumped(plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
         self._add(CHANGER, storable_row(row))
         self._call += 1
@@ -416,7 +415,7 @@ class History:
             self._made.touched(tag, snapshot)
 
     def _keep_state(self, former: FormerState, tag: str) -> None:
-        content = self._store.put_text(json.dumps(former.state))
+        content = self._store.put_text(_dumped(former.state))
         row = (self._number, self._sequence, former.kind, former.name, content, tag, self._call)
         self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", storable_row(row))
         self._touched_states[former.kind, former.name] = None
@@ -538,7 +537,7 @@ class History:
         return snapshot
 
     def _look_back_at_state(self, subject: tuple[str, str]) -> None:
-        content = self._store.put_text(json.dumps(self._look(*subject)))
+        content = self._store.put_text(_dumped(self._look(*subject)))
         if self._touched_states[subject] != content:
             self._touched_states[subject] = content
             row = storable_row((self._number, *subject, content))
@@ -560,7 +559,7 @@ class History:
         """Record one who reacts. tag: of the state that it watches; empty: it watches what an undo
         restores. words: its state, function, ID, name and arguments.
         """
-        row = (self._number, storable(tag), self._store.put_text(json.dumps(words)))
+        row = (self._number, storable(tag), self._store.put_text(_dumped(words)))
         self._add("INSERT OR IGNORE INTO watchers VALUES (?, ?, ?)", row)
 
     def note_undone(self, tags: Iterable[str], watchers: Iterable[tuple[object, ...]]) -> None:
@@ -579,15 +578,15 @@ class History:
     def _end(self, report: Report) -> None:
         counts = report.counts()
         changed = counts["changed"] + counts["would change"]
-        outcomes = json.dumps({outcome: n for outcome, n in counts.items() if n})
-        totals = (len(report.results), outcomes)
+        outcomes = {outcome: n for outcome, n in counts.items() if n}
+        total = len(report.results)
         errors = list(map(str, report.errors))
         end = (report.outcome, changed, counts["failed"], counts["skipped"], errors)
-        if self._can_wait(report) and self._wait(totals, end):
+        if self._can_wait(report) and self._wait((total, outcomes), end):
             return
         self._enter()
         if report.results:  # reactions at the end are results too; the report counts them
-            self._open().execute(unchanged.COUNTS, (*totals, self._number))
+            self._open().execute(unchanged.COUNTS, (total, _dumped(outcomes), self._number))
         self._finish(*end)
 
     def _can_wait(self, report: Report) -> bool:
@@ -596,12 +595,11 @@ class History:
         return is_new and self.declared is None and unchanged.has_begun(self._state_dir)
 
     def _wait(self, counts: tuple[Any, ...], end: tuple[Any, ...]) -> bool:
-        *ended, errors = end
         run = unchanged.UnchangedRun(
             self._begin,
             counts,
-            (time.time(), *ended, json.dumps(errors)),
-            self._graph_text(),
+            (time.time(), *end),
+            self._graph_data(),
             self._keep,
             self._waiting,
             self._durations,
@@ -636,7 +634,7 @@ class History:
         self._look_back([*self._touched, *self._touched_states])
         self._write_journal()
         connection = self._open()
-        ended = (time.time(), outcome, changed, failed, skipped, json.dumps(list(errors)))
+        ended = (time.time(), outcome, changed, failed, skipped, _dumped(list(errors)))
         connection.execute(unchanged.END, (*ended, self._number))
         if self.declared is not None:
             self.orphans = made.counted(connection, self.declared, self._about.tree)
@@ -650,8 +648,14 @@ class History:
         self._connection = None
 
 
+def _dumped(value: Any) -> str:
+    import json
+
+    return json.dumps(value)
+
+
 def _json(values: Mapping[str, Any]) -> str:
-    return json.dumps(shortened(plain(values))) if values else "{}"
+    return _dumped(shortened(plain(values))) if values else "{}"
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ import fcntl
 import marshal
 import os
 import time
-from binascii import crc32
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -55,14 +54,15 @@ _LEAST = 20
 
 class UnchangedRun(Record):
     """A run that changed nothing. begin, end, counts: the values of the statements, without the
-    number of the run. graph: the requisites of its states. keep: how many runs are kept, and days.
+    number of the run, what is JSON there as data. graph: the requisites of its states. keep: how
+    many runs are kept, and days.
     results: what is the same as long as nothing changes, a row a state; durations, starts: of each.
     """
 
     begin: tuple[Any, ...]
     counts: tuple[Any, ...]
     end: tuple[Any, ...]
-    graph: bytes
+    graph: dict[str, Any]
     keep: tuple[int, int]
     results: list[tuple[Any, ...]]
     durations: list[float]
@@ -92,7 +92,7 @@ def append(state_dir: str, run: UnchangedRun) -> bool:
                 states = b""
             facts = (*run[:3], run.keep, run.durations, run.starts, states)
             body = marshal.dumps(facts, _FORMAT) + digest
-            data = _MARK + crc32(body).to_bytes(4) + len(body).to_bytes(4) + body
+            data = _MARK + _checksum(body) + len(body).to_bytes(4) + body
             if os.write(handle, data) == len(data):
                 return True
             os.ftruncate(handle, size)
@@ -118,6 +118,8 @@ def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
 
 
 def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: str) -> None:
+    import json
+
     def write(statement: str, *rows: tuple[object, ...]) -> None:
         for row in rows:
             connection.execute(statement, row)
@@ -128,17 +130,20 @@ def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: st
     for run in _runs(data):
         if connection.execute("SELECT 1 FROM runs WHERE run = ?", run.begin[:1]).fetchone():
             continue  # it was killed before it emptied the file
-        graph = snapshots.hash_of(run.graph) if run.graph else ""
+        text = text_of(run.graph)
+        graph = snapshots.hash_of(text) if text else ""
         number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
         write(KILLED, (number,))
-        write(COUNTS, (*run.counts, number))
-        write(END, (*run.end, number))
+        total, counts = run.counts
+        write(COUNTS, (total, json.dumps(counts), number))
+        *end, errors = run.end
+        write(END, (*end, json.dumps(errors), number))
         times = zip(run.results, run.durations, run.starts, strict=True)
         for position, (row, duration, start) in enumerate(times):
             write(RESULT, result(number, position, row, duration, start))
         store.begin(number or 0, write)
-        if run.graph:
-            store.put_data(run.graph, graph)
+        if text:
+            store.put_data(text, graph)
         store.close()
         keep = run.keep
     dropped = drop_old(connection, keep)
@@ -160,17 +165,25 @@ def result(
     return (number, position, *row[:9], duration, *row[9:], start)
 
 
+def _checksum(body: bytes) -> bytes:
+    return blake2b(body, digest_size=4).digest()
+
+
+def text_of(graph: dict[str, Any]) -> bytes:
+    """The requisites of a run as they are kept; empty where there are none."""
+    import json
+
+    return json.dumps(graph).encode(errors="surrogateescape") if graph else b""
+
+
 def _runs(data: bytes) -> Iterator[UnchangedRun]:
     """Yield the runs of a file, as far as they are whole."""
-    states: dict[bytes, tuple[bytes, list[tuple[Any, ...]]]] = {}
+    states: dict[bytes, tuple[dict[str, Any], list[tuple[Any, ...]]]] = {}
     at = data.find(_MARK)
     while at >= 0:
-        checksum, length = (
-            int.from_bytes(data[at + place : at + place + 4])
-            for place in (len(_MARK), len(_MARK) + 4)
-        )
-        body = data[at + _HEAD : at + _HEAD + length]
-        if len(body) == length and crc32(body) == checksum:
+        checksum, length = data[at + len(_MARK) : at + _HEAD - 4], data[at + _HEAD - 4 : at + _HEAD]
+        body = data[at + _HEAD : at + _HEAD + int.from_bytes(length)]
+        if _checksum(body) == checksum:
             *facts, durations, starts, text = marshal.loads(body[:-_DIGEST])
             digest = body[-_DIGEST:]
             if text:
@@ -179,7 +192,7 @@ def _runs(data: bytes) -> Iterator[UnchangedRun]:
                 graph, results = states[digest]
                 begin, counts, end, keep = facts
                 yield UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
-            at += _HEAD + length - 1
+            at += _HEAD + len(body) - 1
         at = data.find(_MARK, at + 1)
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from runner.model.paths import lies_in
-from runner.model.records import Record
-
-if TYPE_CHECKING:
-    pass
 from runner.model.places import Place, Value
+from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
 
 
+# the arguments that may keep a state from running, and those of them that are commands
+GUARDS = ("onlyif", "unless", "creates")
+COMMAND_GUARDS = ("onlyif", "unless")
 RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
 
 

@@ -302,8 +302,6 @@ DOCUMENTED: Mapping[str, GlobalArgument] = {
 PASSED_ON = frozenset(name for name, argument in GLOBAL_ARGUMENTS.items() if argument.passed_on)
 # their descriptions hold for arguments of these names that functions have, too
 SETTINGS = {name: DOCUMENTED[name] for name in _SETTINGS}
-GUARDS = tuple(name for name, argument in GLOBAL_ARGUMENTS.items() if argument.stage is GUARD)
-COMMAND_GUARDS = tuple(name for name in GUARDS if GLOBAL_ARGUMENTS[name].schema is _COMMANDS)
 COMMAND_OPTIONS = tuple(
     name for name, argument in GLOBAL_ARGUMENTS.items() if argument.stage is COMMAND
 )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.model.paths import of_host
@@ -96,6 +95,8 @@ class PlacedMap(dict[Any, Any]):
         ] = {}  # line and column of each key, then of its value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
+        from copy import deepcopy
+
         made = PlacedMap(self.document, self.start)
         memo[id(self)] = made
         made.at = self.at.copy()
@@ -131,6 +132,8 @@ class PlacedList(list[Any]):
         self.items_at: list[tuple[int, int]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedList:
+        from copy import deepcopy
+
         made = PlacedList(self.document, self.start)
         memo[id(self)] = made
         made.items_at = self.items_at.copy()

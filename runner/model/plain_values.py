@@ -5,7 +5,6 @@ enters the run.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -90,6 +89,8 @@ def key_of(key: object) -> str:
 
 
 def _number(value: float) -> float | str:
+    import math
+
     if math.isfinite(value):
         return float(value)
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

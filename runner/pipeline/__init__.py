@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
 from runner.history.recorder import About
+from runner.model import highdata
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
-from runner.model.highdata import Made, of_one, of_states
 from runner.model.made import HIGHSTATE
 from runner.model.places import Value
 from runner.model.result import Report
@@ -78,14 +78,14 @@ def single(
 ) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
-    gathered = of_gathered(session, lambda: (of_one(function, arguments), []))
+    gathered = of_gathered(session, lambda: (highdata.of_one(function, arguments), []))
     return run_pipeline(session, gathered, of_tree=False)
 
 
-def several(options: Options, states: Made, listeners: Listeners = ()) -> Report:
+def several(options: Options, states: highdata.Made, listeners: Listeners = ()) -> Report:
     """Run states that a command made: ID -> (function, arguments)."""
     session = Session(options, tuple(listeners))
-    gathered = of_gathered(session, lambda: (of_states(states), []))
+    gathered = of_gathered(session, lambda: (highdata.of_states(states), []))
     return run_pipeline(session, gathered, of_tree=False)
 
 
@@ -99,7 +99,7 @@ def prune(options: Options, listeners: Listeners = ()) -> Report:
         gone.extend(found.gone)
         for orphan in found.changed:
             warn(session, f"{orphan.thing} is left: {orphan.stays}")
-        return of_states(found.states), []
+        return highdata.of_states(found.states), []
 
     report = run_pipeline(session, of_gathered(session, gathered), of_tree=False)
     if not options.test:

@@ -6,31 +6,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from runner.api import running
+from runner.engine import step_hooks
 from runner.engine.bind import Binder
 from runner.engine.step import Step
-from runner.engine.step_hooks import automatic_links, called_functions
 from runner.language.arguments import bind, global_checks
-from runner.language.arguments.schema import Parameter
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
-from runner.language.compiler.high import Request
 from runner.language.pillar.undecrypted import is_encrypted
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar, suggested
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
-from runner.model.highdata import HighData
 from runner.model.records import Record
-from runner.pipeline import undecrypted
+from runner.pipeline import selection, undecrypted
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.gathering import Gathered, gather, requests, top_requests, without_states
 from runner.pipeline.kept_plan import CompiledPlan
-from runner.pipeline.selection import select, starting_at
 from runner.pipeline.session import Session
 from runner.support import drawing
 from runner.support.log import LOG
 from runner.support.redaction import redact_no_log
+
+if TYPE_CHECKING:
+    from runner.language.arguments.schema import Parameter
+    from runner.language.compiler.auto_requisites import Link
+    from runner.language.compiler.wanted import Request
+    from runner.model.highdata import HighData
 
 
 class Compiled(Record):
@@ -101,7 +104,7 @@ def compile_partially(
     if not (session.options.start_at and compiled.order):
         return compiled, problems
     ordered = (compiled.steps[position].chunk for position in compiled.order)
-    return _compiled(session, gathered, strict, starting_at(session.options, ordered))
+    return _compiled(session, gathered, strict, selection.starting_at(session.options, ordered))
 
 
 def _compiled(
@@ -113,9 +116,9 @@ def _compiled(
         data, True, session.arguments_of, session.defaults, session.functions_of
     )
     said = [*said, *found]
-    selection = select(session.options, chunks, _takes(session), before)
-    chunks = selection.chunks
-    said += selection.warnings
+    selected = selection.select(session.options, chunks, _takes(session), before)
+    chunks = selected.chunks
+    said += selected.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
     if session.undecrypted or any(is_encrypted((chunk.name, chunk.args)) for chunk in chunks):
         said += undecrypted.in_arguments(session, chunks)
@@ -128,11 +131,11 @@ def _compiled(
         chunks,
         without_states(data),
         lambda target, state: (
-            data.explained_by_earlier_error(target, state) or selection.is_left_out(target, state)
+            data.explained_by_earlier_error(target, state) or selected.is_left_out(target, state)
         ),
         session.registry.reacts,
     )
-    relations = selection.related(relations, partial(_owes, session))
+    relations = selected.related(relations, partial(_owes, session))
     said += unmet
     nodes: tuple[int, ...] = ()
     try:
@@ -143,15 +146,17 @@ def _compiled(
         _placed(problem, session, data)
         for problem in deduplicated(_all_problems(session, said, steps, strict))
     ]
-    links: tuple[auto_requisites.Link, ...] = ()
+    links: tuple[Link, ...] = ()
     if nodes and session.options.auto_relationships:
-        nodes, links = auto_requisites.fitted(chunks, relations, nodes, automatic_links(steps))
+        nodes, links = auto_requisites.fitted(
+            chunks, relations, nodes, step_hooks.automatic_links(steps)
+        )
     relations = relations._replace(looks=ordering.looks(nodes))
     if links:
         relations = auto_requisites.reacting(relations, links, chunks)
     order = ordering.arrange(nodes)
     sls_files = frozenset(data.rendered)
-    left_out = selection.left_out
+    left_out = selected.left_out
     compiled = Compiled(steps, relations, order, binder, tuple(problems), left_out, sls_files)
     return compiled._replace(said=tuple(said)), problems
 
@@ -208,7 +213,7 @@ def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_r
         return {"source", "args"} <= parameters(function).keys()
 
     def calls(position: int) -> Iterable[str]:
-        return called_functions(steps[position])
+        return step_hooks.called_functions(steps[position])
 
     return missing_references.World(
         session.tree, session.registry, takes_folder, takes_words, calls, strict

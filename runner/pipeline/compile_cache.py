@@ -16,7 +16,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from binascii import crc32
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -24,20 +23,19 @@ from functools import cached_property
 from runner.api.homes import times_asked
 from runner.engine.slots import has_slot
 from runner.engine.step import Step
-from runner.language.compiler.high import Request, SlsFile
+from runner.language.compiler.wanted import Request, SlsFile
 from runner.language.render import code_revision
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
-from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Session
+from runner.sources.config.options import EVERYTHING
 from runner.support.files.trusted_folder import trusted_folder
 from runner.support.own_modules import executed
 from runner.support.yaml.rendered_text import Rendered
 
-FEWEST = 20  # states: fewer are compiled as fast as they are read
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
 _HEAD = len(_MARK) + 4 + 8
 # the settings that say nothing about what states are
@@ -137,7 +135,7 @@ class CompileCache:
 
     def keep(self, plan: CompiledPlan) -> None:
         """Keep a plan for the next run. Raises Untrusted where others can write the folder."""
-        if not self._usable or len(plan.steps) < FEWEST:
+        if not self._usable:
             return
         if times_asked() != self._homes or not all(map(_is_certain, plan.steps)):
             return
@@ -195,7 +193,7 @@ def _file(facts: PlanSources, data: bytes) -> bytes:
 
 def _checksum(body: bytes | memoryview) -> bytes:
     """Of what this version of Python wrote: another one may not be able to read it."""
-    return crc32(body, sys.hexversion).to_bytes(4)
+    return blake2b(body, digest_size=4, salt=sys.hexversion.to_bytes(4)).digest()
 
 
 def _parts(data: bytes) -> tuple[PlanSources, memoryview]:

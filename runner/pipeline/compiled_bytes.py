@@ -6,9 +6,8 @@ them by number and name: each run has its own.
 from __future__ import annotations
 
 import io
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
@@ -18,6 +17,11 @@ from runner.model.places import JoinedList, JoinedMap, Place, PlacedList, Placed
 from runner.model.requisite_kinds import KINDS, RequisiteKind
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.support.yaml.rendered_text import Rendered
+
+if TYPE_CHECKING:
+    import pickle
+else:
+    import _pickle as pickle  # `pickle` is the same in Python, and imports more
 
 PART = 1000  # values that are written at once: remembering the objects of all takes more memory
 _CLASSES = {

@@ -8,19 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from runner.language.compiler import high, low, requisites
-from runner.language.compiler.high import Request
+from runner.language.compiler.wanted import Request
 from runner.language.targeting import top
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
-from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.pillar_data import read_pillar as read_pillar
 from runner.pipeline.session import Session
 
-Gathered = tuple[HighData, list[Diagnostic]]
+if TYPE_CHECKING:
+    from runner.model.highdata import HighData
+
+Gathered = tuple["HighData", list[Diagnostic]]
 
 
 def gather(

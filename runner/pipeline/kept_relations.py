@@ -5,10 +5,9 @@ its page.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runner.engine.run_plan import RunPlan
@@ -37,8 +36,8 @@ class KeptRelations:
                 watchers.setdefault(tag, []).append(self._plan.chunk(edge.holder))
         return watchers
 
-    def graph(self) -> str:
-        """The states that have to do with each other and how, as JSON; empty where none has.
+    def graph(self) -> dict[str, Any]:
+        """The states that have to do with each other and how; empty where none has.
 
         states: their tags as results have them. edges: [the state that runs or counts first, the
         other one, the kind], as positions in `states`; automatic: the same of relationships that
@@ -52,13 +51,13 @@ class KeptRelations:
         for holder, kind, target, _, is_automatic, _ in self._plan.relations.edges:
             ahead = kind.orders and kind.prepares
             first, then = (holder, target) if ahead else (target, holder)
-            row = (number(first, len(positions)), number(then, len(positions)), kind)
+            row = (number(first, len(positions)), number(then, len(positions)), str(kind))
             (automatic if is_automatic else edges).append(row)
         automatic += [
-            (number(first, len(positions)), number(then, len(positions)), kind)
+            (number(first, len(positions)), number(then, len(positions)), str(kind))
             for first, then, kind in self._plan.relations.automatic
         ]
         if not positions:
-            return ""
+            return {}
         tags = [self._secrets.chunk(self._plan.chunk(position)).tag for position in positions]
-        return json.dumps({"states": tags, "edges": edges, "automatic": automatic})
+        return {"states": tags, "edges": edges, "automatic": automatic}

@@ -24,9 +24,8 @@ from runner.model.highdata import Made, of_states
 from runner.model.records import Record
 from runner.pipeline.compile import Compiled, compile_chunks, make_binder
 from runner.pipeline.gathering import gather, read_pillar, top_requests
-from runner.pipeline.selection import EVERYTHING
 from runner.pipeline.session import Listeners, Session, tree_of
-from runner.sources.config.options import Options
+from runner.sources.config.options import EVERYTHING, Options
 from runner.support.redaction import HIDDEN
 
 

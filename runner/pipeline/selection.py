@@ -14,14 +14,6 @@ from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
 from runner.sources.config.options import Options
 
-# the options of a run that leaves out nothing
-EVERYTHING: Mapping[str, Any] = {
-    "only": (),
-    "exclude": (),
-    "tags": (),
-    "skip_tags": (),
-    "start_at": "",
-}
 Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an argument of that name
 
 

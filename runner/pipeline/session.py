@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +15,7 @@ from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import bind
-from runner.language.compiler.high import SlsFile
+from runner.language.compiler.wanted import SlsFile
 from runner.language.grains import FOLDERS, Grains, logged
 from runner.language.render import Renderer
 from runner.language.render.jinja.bound import SECONDS
@@ -85,6 +83,8 @@ def tree_of(options: Options) -> str:
     ]
     if options.tree:  # whichever of the trees is used
         roots = list(map(trees.without_name, roots))
+    import json
+
     return json.dumps([roots, options.saltenv or ""])
 
 
@@ -296,6 +296,8 @@ class Session:
 
     def with_pillar_roots(self, roots: Mapping[str, tuple[str, ...]], options: Options) -> Session:
         """This session with another pillar tree; the machine and the run are the same."""
+        from copy import copy
+
         other = copy(self)
         other.__dict__ = {
             name: value

@@ -72,7 +72,7 @@ def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool
     assigns. of_tree: whether the states are those of a tree.
     """
     return facts_of(session, "test" if session.options.test else "run", secrets)._replace(
-        judged=of_tree, scope=scope, tree=tree_of(session.options)
+        judged=of_tree, scope=scope, tree=tree_of(session.options) if scope == HIGHSTATE else ""
     )
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
+
+from runner.support.threads import Local
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +35,7 @@ class Log:
         )
         self.folders: tuple[str, ...] = ()  # reading files below these is worth a line
         self.is_silent: Callable[[], bool] = bool  # whether the state that runs says `no_log`
-        self._busy = threading.local()
+        self._busy = Local()
         self._hooked = False
 
     def start(self, folders: Iterable[str], is_silent: Callable[[], bool]) -> None:

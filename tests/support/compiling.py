@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from runner.language.compiler import high, low, ordering, requisites
-from runner.language.compiler.high import Request, SlsFile
+from runner.language.compiler.wanted import Request, SlsFile
 from runner.model.chunk import Chunk, Relations
 from runner.model.errors import CompileError
 

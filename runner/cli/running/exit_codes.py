@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -32,6 +33,7 @@ LEFT_OUT = (
 )  # by cron, or by a plain user's shell
 INTERRUPTED, BROKEN_PIPE = 130, 141
 _EXIT = os._exit
+_AT_THE_END = ("jinja2", "sqlite3", "threading")  # they, or who has them, may do something then
 
 
 def code_of(report: Report, detailed: bool = False) -> int:
@@ -62,8 +64,23 @@ def program(run: Callable[[list[str]], int], arguments: list[str]) -> NoReturn:
         sys.stdout.flush()
     except BaseException as error:
         code = _code_after(error)
+    if _ends_at_once():
+        _EXIT(code)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
+
+
+def _ends_at_once() -> bool:
+    """Return whether nothing waits for the end of Python, which takes apart all that it has.
+    What a tree has not closed is written at neither end.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return False
+    others = any(name in sys.modules for name in _AT_THE_END)
+    return not (others or atexit._ncallbacks())
 
 
 def _with_raising_exit() -> None:

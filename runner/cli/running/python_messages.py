@@ -6,8 +6,8 @@ and libraries use these, so they are masked like all that runner prints.
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -17,32 +17,37 @@ from runner.support.redaction import redact_all
 
 
 def mask_python_messages() -> None:
-    """Hide secrets in what Python prints. `logging` is changed when somebody imports it."""
-    threading.excepthook = _thread_failed
+    """Hide secrets in what Python prints. Modules are changed when somebody imports them."""
     sys.unraisablehook = _ignored
     _mask_warnings()
-    if "logging" in sys.modules:
-        _mask_logging(sys.modules["logging"])
-    elif not any(isinstance(finder, _LoggingFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _LoggingFinder())
+    waiting = dict(_CHANGES)
+    for name in _CHANGES.keys() & sys.modules.keys():
+        waiting.pop(name)(sys.modules[name])
+    if waiting and not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder(waiting))
 
 
-class _LoggingFinder:
-    """Finds the module `logging`, to change it before anybody has it."""
+class _Finder:
+    """Finds modules of Python, to change them before anybody has them."""
+
+    def __init__(self, changes: dict[str, Callable[[Any], None]]) -> None:
+        self._changes = changes
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        if name != "logging":
+        change = self._changes.pop(name, None)
+        if change is None:
             return None
         import importlib.util
 
-        sys.meta_path.remove(self)
+        if not self._changes:
+            sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         assert spec is not None and spec.loader is not None, "it is a part of Python"
         execute = spec.loader.exec_module
 
         def exec_module(module: Any) -> None:
             execute(module)
-            _mask_logging(module)
+            change(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -106,6 +111,10 @@ def _mask_warnings() -> None:
         warnings.formatwarning = formatwarning
 
 
+def _mask_threading(threading: Any) -> None:
+    threading.excepthook = _thread_failed
+
+
 def _thread_failed(failure: Any) -> None:
     name = failure.thread.name if failure.thread else "a thread"
     _print(f"warning: {name} ended with {failure.exc_type.__name__}: {failure.exc_value}")
@@ -114,6 +123,12 @@ def _thread_failed(failure: Any) -> None:
 def _ignored(failure: Any) -> None:
     what = failure.err_msg or "an error was ignored"
     _print(f"warning: {what}: {failure.exc_type.__name__}: {failure.exc_value}")
+
+
+_CHANGES: dict[str, Callable[[Any], None]] = {
+    "logging": _mask_logging,
+    "threading": _mask_threading,
+}
 
 
 def _print(text: str) -> None:

@@ -22,7 +22,7 @@ from runner.engine.loader.tree_modules import (
     offered,
     plans,
 )
-from runner.language.arguments.schema import callable_flat, flat
+from runner.language.arguments import schema
 from runner.language.salt import package, style
 from runner.language.salt.object import Salt, UnknownFunction
 from runner.model import other_tools
@@ -60,6 +60,17 @@ class StateFunction(Record):
         hooks stand in the module.
         """
         return self.module.__dict__.get(name)
+
+
+def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as an SLS calls it. Groups of arguments have defaults that are records."""
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    named = getattr(inner, "__kwdefaults__", None) or {}
+    defaults = (*(getattr(inner, "__defaults__", None) or ()), *named.values())
+    has_groups = any(isinstance(default, Record) for default in defaults)
+    return schema.flat(function) if has_groups else function
 
 
 class Registry:
@@ -117,7 +128,7 @@ class Registry:
         for module in self._modules("states", module_name):
             function = offered(module, function_name)
             if function is not None:
-                function = flat(function)
+                function = _flat(function)
                 reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
                 return StateFunction(
@@ -139,7 +150,7 @@ class Registry:
             for module in self._modules("states", name):
                 watch = offered(module, "mod_watch")
                 if watch is not None:
-                    watch = flat(watch)
+                    watch = _flat(watch)
                     return StateFunction(
                         f"{name}.mod_watch", watch, _is_classic(module, watch), module
                     )
@@ -285,7 +296,7 @@ class Registry:
                     error = UnavailableFunction(f"'{name}' is not available", hint=hint)
                     error.missing = (("command", program),)
                     raise error
-                return callable_flat(function)
+                return schema.callable_flat(function)
         except UnavailableFunction:
             raise
         except UnavailableError as reason:

@@ -7,13 +7,15 @@ import functools
 import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.api.argtypes import Group, Leftovers, requires_feature
-from runner.language.arguments.convert import shape
-from runner.language.arguments.scalars import Shape
+from runner.language.arguments import convert
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+
+if TYPE_CHECKING:
+    from runner.language.arguments.scalars import Shape
 
 MISSING: Any = object()
 
@@ -43,7 +45,7 @@ class Parameter:
     @property
     def shape(self) -> Shape:
         if self.resolved is None:
-            self.resolved = shape(self.type)
+            self.resolved = convert.shape(self.type)
         return self.resolved
 
 

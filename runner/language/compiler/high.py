@@ -13,24 +13,11 @@ from typing import Any
 
 from runner.language.compiler import structure_hints
 from runner.language.compiler.sls import Sls
+from runner.language.compiler.wanted import Request, SlsFile
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.highdata import Body, Declaration, HighData, Item
 from runner.model.places import Place, PlacedList, Untyped, Value, item_place, value_place
-from runner.model.records import Record
-
-NOWHERE = Place(Untyped("command line"))
-
-
-class SlsFile(Record):
-    """The answer of the reader of SLS files: the rendered value, and whether the file is the
-    folder's init.sls.
-    """
-
-    value: Value
-    file: str
-    is_init: bool
-
 
 Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
 Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
@@ -39,15 +26,6 @@ TextOf = Callable[[str, str], str | None]
 
 
 DEFINITION = "definition"  # the origin of an order number that no one typed
-
-
-class Request(Record):
-    """An SLS to put into the run."""
-
-    sls: str
-    env: str
-    place: Place = NOWHERE
-    outside: bool = False  # the path of a file that is in no tree
 
 
 class SlsContents:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from runner.model.chunk import Chunk
+from runner.model.chunk import COMMAND_GUARDS, GUARDS, Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
-from runner.model.global_arguments import COMMAND_GUARDS, GUARDS
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
 from runner.support.files.text import text_to_show

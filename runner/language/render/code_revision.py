@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 from runner.model import places
 
@@ -25,5 +24,7 @@ def parser_files() -> list[str]:
 
 def pyyaml_files() -> list[str]:
     """The file by which PyYAML is known, without its import; none where it is not installed."""
+    from importlib.util import find_spec
+
     yaml = find_spec("yaml")
     return [yaml.origin] if yaml and yaml.origin else []

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.language.arguments.schema import MISSING, Parameter, features_of
+from runner.model.chunk import GUARDS
 from runner.model.diagnostics import nearest, similar, suggestion
 from runner.model.errors import RunnerError
-from runner.model.global_arguments import DOCUMENTED, GUARDS
+from runner.model.global_arguments import DOCUMENTED
 from runner.model.records import Record
 from runner.model.releases import since
 from runner.model.requisite_kinds import AUTOMATIC

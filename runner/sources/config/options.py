@@ -228,5 +228,13 @@ def keyed(table: type) -> dict[str, str]:
     return {name: text[4:-1] for name, text in fields if text.startswith("Key[")}
 
 
+# the options of a run that leaves out nothing
+EVERYTHING: Mapping[str, Any] = {
+    "only": (),
+    "exclude": (),
+    "tags": (),
+    "skip_tags": (),
+    "start_at": "",
+}
 KEYS_OF_OPTIONS = keyed(Options)
 LISTS = tuple(name for name, text in KEYS_OF_OPTIONS.items() if text.startswith("tuple["))

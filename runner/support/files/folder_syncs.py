@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 from runner.support.files.descriptors import held
+from runner.support.threads import Lock
 
 MOST = 64  # folders that are held open; with one more they are synced
 
@@ -44,7 +44,7 @@ class FolderSyncs:
     """The folders that wait for the next commit point, of all threads of the process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._runs = 0  # of states that are under way, one inside the other
         self._waiting: dict[tuple[int, int], Unsynced] = {}
         self._failures: list[SyncFailure] = []

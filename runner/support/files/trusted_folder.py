@@ -15,9 +15,9 @@ import errno
 import os
 import stat
 import time
+from _weakref import ref  # weakref imports more
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from weakref import WeakValueDictionary
 
 from runner.model.errors import REFUSED, RunnerError
 from runner.support.files.links import names_of
@@ -194,7 +194,7 @@ class TrustedFolder:
 
 
 # as long as somebody holds them
-_open_folders: WeakValueDictionary[str, TrustedFolder] = WeakValueDictionary()
+_open_folders: dict[str, ref[TrustedFolder]] = {}
 
 
 def trusted_folder(path: str, make: bool = True) -> TrustedFolder:
@@ -203,9 +203,11 @@ def trusted_folder(path: str, make: bool = True) -> TrustedFolder:
 
     Raises Untrusted when others can write it or one above it, and OSError.
     """
-    folder = _open_folders.get(path)
+    known = _open_folders.get(path)
+    folder = known() if known else None
     if folder is None or not folder.is_at(path):
-        folder = _open_folders[path] = _walked(os.path.abspath(path), make)
+        folder = _walked(os.path.abspath(path), make)
+        _open_folders[path] = ref(folder)
     return folder
 
 

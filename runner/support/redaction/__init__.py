@@ -9,8 +9,7 @@ shown passes `Secrets`.
 
 from __future__ import annotations
 
-import threading
-import weakref
+from _weakref import ref  # weakref imports more
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runner.model.chunk import Chunk
@@ -39,6 +38,7 @@ from runner.support.redaction import old_values
 from runner.support.redaction.former_secrets import Former
 from runner.support.redaction.forms import ENCODINGS, Finder, spelled
 from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
+from runner.support.threads import Lock
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
@@ -59,7 +59,7 @@ class Secrets:
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
         self._finder = Finder()
-        self._adding = threading.Lock()
+        self._adding = Lock()
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
         self._former: Former | None = None
@@ -68,7 +68,7 @@ class Secrets:
             tuple[str, str], dict[str, int]
         ] = {}  # the names of states with no_log and their numbers, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
-        _alive.add(self)
+        _alive.append(ref(self, _alive.remove))
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because
@@ -472,14 +472,14 @@ def _silenced(thing: Thing, chunk: Chunk) -> Thing:
     return Thing(f"{chunk.state} {chunk.name}")
 
 
-_alive: weakref.WeakSet[Secrets] = weakref.WeakSet()
+_alive: list[ref[Secrets]] = []
 
 
 def redact_all(text: str) -> str:
     """A text without the secrets of any run of this process: for errors that come up where no run
     is known.
     """
-    for secrets in tuple(_alive):
+    for secrets in [found for alive in _alive if (found := alive()) is not None]:
         text = str(secrets.mask(text, former=True))
     return without_logins(text)
 

@@ -10,7 +10,6 @@ made.
 
 from __future__ import annotations
 
-import binascii
 import bisect
 import functools
 import re
@@ -89,6 +88,8 @@ def _inside(data: bytes) -> Iterator[str]:
 
 
 def _coded(data: bytes) -> str:
+    import binascii
+
     return binascii.b2a_base64(data, newline=False).decode()
 
 

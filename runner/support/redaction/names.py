@@ -10,13 +10,15 @@ as the value of a key that says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.model.chunk import Chunk
-from runner.model.highdata import Declaration
 from runner.model.patterns import pattern
 from runner.model.places import Place
 from runner.support.redaction.keys import plain_key
+
+if TYPE_CHECKING:
+    from runner.model.highdata import Declaration
 
 SHORT = 8  # characters from which on a value that is no word is in no name by chance
 LONGEST = 64  # of a name's part

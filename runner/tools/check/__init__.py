@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.engine.loader.registry import UnavailableError
 from runner.language.compiler import high, missing_references
-from runner.language.compiler.high import Request
+from runner.language.compiler.wanted import Request, SlsFile
 from runner.language.targeting import top
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated
@@ -106,7 +106,7 @@ class _Checker:
         self._lenient = lenient
         self._problems: list[Diagnostic] = []
         self._pillar_is_broken = False
-        self._reads: dict[tuple[str, str], high.SlsFile | RunnerError] = {}
+        self._reads: dict[tuple[str, str], SlsFile | RunnerError] = {}
 
     def __call__(self, names: Sequence[str]) -> list[Diagnostic]:
         session = self._session
@@ -193,7 +193,7 @@ class _Checker:
     def _gather(self, requests: Iterable[Request]) -> Gathered:
         return gather(self._session, requests, self._read)
 
-    def _read(self, sls: str, env: str) -> high.SlsFile:
+    def _read(self, sls: str, env: str) -> SlsFile:
         """An SLS, rendered once however many units have it."""
         if (sls, env) not in self._reads:
             try:

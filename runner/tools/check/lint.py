@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from runner.model.chunk import LAST, Chunk, Edge, Relations
+from runner.model.chunk import GUARDS, LAST, Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic
-from runner.model.global_arguments import GUARDS
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.requisite_kinds import CARRIED, RequisiteKind
 from runner.support.files.text import text_to_show

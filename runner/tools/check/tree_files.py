@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
 
-from runner.language.compiler.high import Request
+from runner.language.compiler.wanted import Request
 from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
 from runner.model.diagnostics import Diagnostic, suggestion

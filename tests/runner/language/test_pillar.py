@@ -9,7 +9,7 @@ import jinja2
 import pytest
 import yaml
 
-from runner.language.compiler.high import SlsFile
+from runner.language.compiler.wanted import SlsFile
 from runner.language.pillar.merge import merge
 from runner.language.pillar.sls import Pillar
 from runner.model.errors import CompileError, RunnerError

@@ -5,8 +5,6 @@ their place.
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -15,6 +13,7 @@ from runner.language.render.jinja import thread_limits
 from runner.language.render.jinja.bound import SECONDS, TICK, Bound, TooMuch
 from runner.model.errors import RenderError
 from runner.model.places import Source
+from runner.support.threads import in_main_thread, signals
 
 _bounds: list[Bound] = []  # of the file that is being rendered
 _listening: list[
@@ -30,7 +29,7 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     seconds: 0 for no limit. Inside of another bound that one holds.
     """
     limit = SECONDS if seconds is None else seconds
-    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+    if not in_main_thread():  # which alone gets signals
         with thread_limits.thread_limited(Bound(limit)) if limit else nullcontext():
             yield
         return
@@ -38,10 +37,10 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
         yield
         return
     if not _listening:
-        signal.signal(signal.SIGPROF, _tick)
+        signals.signal(signals.SIGPROF, _tick)
         _listening.append(True)
     _bounds.append(Bound(limit))
-    signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
+    signals.setitimer(signals.ITIMER_PROF, TICK, TICK)
     try:
         yield
     except TooMuch as error:
@@ -51,13 +50,13 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
             else RenderError(error.message, Source(file), error.hint, error.code)
         ) from None
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        signals.setitimer(signals.ITIMER_PROF, 0)
         _bounds.pop()
 
 
 def allow_parsing(characters: int) -> None:
     """Give the current file more time for a text that is to be parsed."""
-    if threading.current_thread() is not threading.main_thread():
+    if not in_main_thread():
         bound = thread_limits.bound_of_thread()
     else:
         bound = _bounds[-1] if _bounds else None
