@@ -13,10 +13,12 @@ from modules import _paths, cmd
 from modules.ip import configuration as tools
 from modules.ip.configuration import Action, Family, Interface, Route, Texts, flag, plain, words
 from runner.api import StateFailed, changer, fetcher
+from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("networkmanager", "nm", "nm_ip")
 TOOL = "NetworkManager"
 FOLDER = "/etc/NetworkManager/system-connections"
+ENABLED = "/etc/systemd/system/*.wants/NetworkManager.service"
 KINDS = {"eth": "ethernet", "slave": "ethernet", "bond": "bond", "bridge": "bridge", "vlan": "vlan"}
 METHODS = ("static", "dhcp", "bootp", "manual", "ipv4ll")
 METHODS_SIX = ("static", "dhcp", "manual", "auto")
@@ -58,6 +60,7 @@ Section = dict[str, str]
 packages = tools.no_packages
 
 
+@offline_as(lambda: bool(_paths.glob(ENABLED)))  # it starts at boot
 def suits() -> bool:
     """Return whether NetworkManager runs."""
     if not _paths.isdir("/run/NetworkManager"):
@@ -264,12 +267,13 @@ def _route_lines(text: str) -> dict[str, list[str]]:
 
 def _with_routes(text: str, routes: Mapping[str, Sequence[str]]) -> str:
     """A keyfile with other routes."""
-    result: list[str] = []
-    for block in text.split("\n\n"):
-        kept = [line for line in block.splitlines() if not re.match(r"route\d+(_options)?=", line)]
-        title = kept[0].strip("[] ") if kept else ""
-        result.append("\n".join([*kept, *routes.get(title, ())]))
-    return "\n\n".join(result).rstrip("\n") + "\n"
+    kept = re.sub(r"(?m)^route\d+(_options)?=.*\n?", "", text).rstrip("\n")
+    sections = re.split(r"(?m)(\n*)^(?=\[)", f"{kept}\n")  # with the blank lines before each
+    for number in range(0, len(sections), 2):
+        title = re.match(r"\[(.*?)\]", sections[number])
+        lines = routes.get(title[1].strip(), ()) if title else ()
+        sections[number] = "\n".join([sections[number].rstrip("\n"), *lines])
+    return f"{''.join(sections).rstrip()}\n"
 
 
 def present_routes(name: str) -> Texts:

@@ -34,6 +34,12 @@ IFUPDOWN = """printf '#!/bin/sh\\ntouch /run/tick; exit 1\\n' >/usr/sbin/ifup
 cp /usr/sbin/ifup /usr/sbin/ifdown; chmod 755 /usr/sbin/ifup /usr/sbin/ifdown
 mkdir -p /etc/network; printf 'auto lo\\niface lo inet loopback\\n' >/etc/network/interfaces
 """
+NETPLAN = "mkdir -p /etc/netplan; echo 'network: {version: 2}' >/etc/netplan/a.yaml; "
+STATIC = {"name": "eth7", "type": "eth", "proto": "static", "ipaddr": "10.1.0.7/24"}
+KEYFILE = r"""cd /etc/NetworkManager/system-connections || exit
+printf '[connection]\nid=eth7\ntype=ethernet\ninterface-name=eth7\n[ipv4]\nmethod=auto\n' \
+    >eth7.nmconnection; chmod 600 eth7.nmconnection
+"""
 ROUTE = {"ipaddr": "10.2.0.0", "netmask": "255.255.255.0", "gateway": "10.1.0.3"}
 DEMO = """printf '#!/bin/sh\\ntest "$1" = -N && echo demo || touch /run/tick\\n' \\
     >/usr/sbin/apparmor_parser; chmod 755 /usr/sbin/apparmor_parser
@@ -44,6 +50,7 @@ ADDED = "rc-update add tick default; "
 
 on = on_machine(before=UNITS, offline=True)
 desktop = on_machine(layer="desktop", offline=True)
+networks = on_machine(layer="networks", offline=True)
 openrc = on_machine(before=OPENRC, layer="openrc", offline=True)
 
 SCENARIOS = [
@@ -131,6 +138,9 @@ SCENARIOS = [
     on("network.managed", IFUPDOWN, name="eth7", type="eth", proto="static", ipaddr="10.1.0.7/24"),
     on("network.managed", IFUPDOWN, name="lo", type="eth", enabled=False, proto="none"),
     on("network.routes", IFUPDOWN, name="eth7", routes=[{**ROUTE, "name": "far"}]),
+    networks("network.managed", **STATIC),  # NetworkManager, which is enabled
+    networks("network.routes", KEYFILE, name="eth7", routes=[{**ROUTE, "name": "far"}]),
+    networks("network.managed", NETPLAN, **STATIC),
     on("apparmor.enforced", f"{DEMO}ln -s $PWD/demo disable", name="demo"),
     on("apparmor.enforced", DEMO, name="demo", plans=False),
     on("apparmor.complain", DEMO, name="demo"),

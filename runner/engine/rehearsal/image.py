@@ -12,6 +12,7 @@ Python loads later finds its libraries loaded; programs of the image get nothing
 
 from __future__ import annotations
 
+import errno
 import os
 import posix
 import re
@@ -94,6 +95,7 @@ def checked(root: str) -> str:
     return path
 
 
+NOT_EXECUTABLE = "is its file system mounted with noexec, or what it links to no program?"
 NO_SHELL = "make the image first: mmdebstrap, dnf --installroot, pacstrap, or unpack one there"
 
 
@@ -149,6 +151,7 @@ def _settle() -> None:
         if name in OF_CALLER or name.startswith(KINDS_OF_CALLER):
             del os.environ[name]
     os.environ.update(ENVIRONMENT, USER="root", LOGNAME="root", SHELL="/bin/sh")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a look by a program of the image leaves nothing
     os.chdir("/")
 
 
@@ -334,6 +337,9 @@ def _try_shell(root: str) -> None:
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise _unusable(root, "there is no /bin/sh in it that runs", NO_SHELL) from None
+        if error.errno != errno.ENOEXEC:
+            why = f"its /bin/sh cannot be run: {error.strerror}"
+            raise _unusable(root, why, NOT_EXECUTABLE) from None
         kind = _machine_of(os.path.realpath("/bin/sh"))
         hint = (
             "register an emulator with the kernel (binfmt_misc): install qemu-user-static (Debian:"

@@ -610,6 +610,7 @@ def test_a_kill_leaves_nothing(image: Image) -> None:
         process.kill()
         wait_until(lambda: not running("98765"), "the programs in the image to end")
     empty_afterwards(image)
+    assert "3 changed" in image("sls", "web").stdout, "the next run goes on"
 
 
 def test_a_signal_ends_the_run_with_its_report(image: Image) -> None:
@@ -628,6 +629,11 @@ def of_another_machine(image: Image) -> None:
     head = bytearray(shell.read_bytes())
     head[18:20] = (183).to_bytes(2, "little")
     shell.write_bytes(head)
+
+
+def looped_shell(image: Image) -> None:
+    (image.root / "usr/bin/sh").unlink()
+    (image.root / "usr/bin/sh").symlink_to("sh")
 
 
 def linked_run(image: Image) -> None:
@@ -649,6 +655,13 @@ def linked_run(image: Image) -> None:
             "there is no /bin/sh in it",
             "mmdebstrap",
         ),
+        (
+            lambda image: (image.root / "usr/bin/sh").chmod(0o644),
+            "image",
+            "cannot be run",
+            "noexec",
+        ),
+        (looped_shell, "image", "cannot be run: Too many levels", "links to no program"),
         (of_another_machine, "image", "its programs (aarch64) do not run here", "binfmt_misc"),
     ],
 )
