@@ -63,15 +63,16 @@ def service_text(
     unit: str = "",
     service: str = REGULAR,
     of_user: bool = False,
+    kind: str = "oneshot",
 ) -> str:
-    """The service that a timer starts. mark: its first line. unit, service: more lines of these
-    sections. of_user: for the systemd of a user, which knows no network; nor can it take rights
-    away and leave sudo.
+    """The service that a timer starts, or one of another kind, which stays. mark: its first line.
+    unit, service: more lines of these sections. of_user: for the systemd of a user, which knows no
+    network; nor can it take rights away and leave sudo.
     """
     network = "" if of_user else "Wants=network-online.target\nAfter=network-online.target\n"
     return (
         f"{mark}\n[Unit]\nDescription={description}\n{network}{unit}\n"
-        f"[Service]\nType=oneshot\n{service}"
+        f"[Service]\nType={kind}\n{service}"
         f"ExecStart={' '.join(map(systemd_word, command))}\n{'' if of_user else _CLOSED}"
     )
 

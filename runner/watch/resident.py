@@ -17,17 +17,18 @@ from contextlib import suppress
 
 from runner.model.records import Record
 from runner.watch import status as told
+from runner.watch.acts import DRIFT, REPORT
 from runner.watch.inotify import Inotify
 from runner.watch.interests import Interests
 from runner.watch.plan_process import Answer, Plan, PlanProcess
 from runner.watch.status import Deviation, Status
 from runner.watch.watched_by import Look, Watched, watched_by
 
-REPORT, DRIFT, ASK = ACTS = ("report", "drift", "ask")
 SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what it may take at most
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
 NO_MORE = "fs.inotify.max_user_watches is too small"
+LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
 TREE = ""  # whose looks the sources of the tree are
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -90,6 +91,9 @@ class Resident:
         self._ended: list[PlanProcess] = []  # of plans that are not used any more
         self._has_plan = False  # there was one, at least
         self._next_look = time.monotonic() + settings.every
+        # seconds between signs of life: half of what systemd waits for one
+        self._sign_of_life = int(os.environ.get("WATCHDOG_USEC") or 0) / 2e6 or LONGEST_SLEEP
+        self._next_sign = time.monotonic() + self._sign_of_life
         self._stopping = 0
         self._status = Status(
             os.getpid(), time.time(), settings.act, settings.every, list(settings.names)
@@ -146,12 +150,12 @@ class Resident:
                 self._heard(process)
 
     def _until_due(self) -> float:
-        due = [self._next_look]
+        due = [self._next_look, self._next_sign]
         if self._next is None and (self._is_stale or (self._pending and self._is_idle)):
             due.append(self._settled_at())
         if self._later and self._is_idle:
             due.append(self._later_due)
-        return min(due) - time.monotonic()
+        return min(min(due) - time.monotonic(), LONGEST_SLEEP)
 
     @property
     def _is_idle(self) -> bool:
@@ -184,6 +188,9 @@ class Resident:
             self._is_stale, self._seen_first = True, 0.0
         if self._is_stale and now >= self._settled_at() and self._next is None:
             self._compile()
+        if now >= self._next_sign:
+            told.notify(WATCHDOG="1")
+            self._next_sign = now + self._sign_of_life
         self._ended = [process for process in self._ended if not process.collect(wait=False)]
         if not self._is_idle:
             return
@@ -207,6 +214,8 @@ class Resident:
     def _leave_all(self) -> None:
         """Give up, in a child, what is this process's."""
         signal.set_wakeup_fd(-1)
+        for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"):  # it speaks for itself
+            os.environ.pop(name, None)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         self._leave()
@@ -243,6 +252,8 @@ class Resident:
         self._left_alone.clear()
         self._job = None
         self._all_due = self._has_plan = True
+        # before the first look, which may have to wait for the run that has this started
+        told.notify(READY="1", STATUS=f"looking at {len(self._states)} states")
         self._status = self._status._replace(
             planned=time.time(), problem="", states=len(self._states)
         )
@@ -384,7 +395,8 @@ class Resident:
         told.write(self._settings.state_dir, self._status)
         count, others = len(self._states), len(self._deviations)
         text = f"watching {count} states, {others} not as they should be"
-        told.notify(READY="1", STATUS=text)
+        told.notify(STATUS=text, WATCHDOG="1")
+        self._next_sign = time.monotonic() + self._sign_of_life
 
     def _end(self) -> None:
         for process in filter(None, (self._plan, self._next)):

@@ -61,3 +61,32 @@ def test_what_is_changed_is_seen(
     watched.until(f"runner watch status | grep -q 'would change: {state}'")
     watched.run(back)
     watched.until(f"! runner watch status | grep -q '{state}'")
+
+
+def test_a_service_watches(fresh: Debian) -> None:
+    fresh.tree(top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n")
+    fresh.write("/etc/runner/runner.yaml", "file_roots: {base: [/srv/runner/states]}\n")
+    fresh.runner("schedule", "install", "--watch", "drift", "--every", "2h")
+    assert (
+        fresh.runner("schedule", "install", "--watch", "drift", "--every", "2h", "-q").stdout == ""
+    )
+    assert fresh.read("systemctl is-enabled runner-watch; systemctl is-active runner-watch") == (
+        "enabled\nactive"
+    )
+    verified = fresh.run("systemd-analyze verify /etc/systemd/system/runner-watch.service")
+    assert verified.stdout + verified.stderr == ""
+    told = fresh.read("systemctl show -P WatchdogUSec -P Type -P NRestarts runner-watch").split()
+    assert sorted(told) == ["0", "6h", "notify"]
+    fresh.until("grep -q right /root/kept")
+    fresh.run("echo wrong > /root/kept")
+    fresh.until("grep -q right /root/kept")
+    shown = json.loads(fresh.runner("schedule", "status", "--out", "json").stdout)["local"]
+    assert shown["watch"].endswith("watch --act drift --every 2h")
+    assert shown["last"]["command"].startswith("runner watch: /root/kept")
+    assert "watch:     " in fresh.runner("schedule", "status").stdout
+    fresh.run("systemctl kill -s KILL --kill-whom=main runner-watch")  # systemd starts it again
+    fresh.until("test $(systemctl show -P NRestarts runner-watch) = 1")
+    fresh.until("systemctl is-active runner-watch")
+    fresh.runner("schedule", "remove")
+    assert fresh.read("systemctl is-active runner-watch || true") == "inactive"
+    assert not fresh.path("/etc/systemd/system/runner-watch.service").exists()

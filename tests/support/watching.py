@@ -59,7 +59,7 @@ def watching(machine: Machine, *words: str) -> Iterator[Watcher]:
             started = machine.start("watch", *words, stdout=out, stderr=out)
             with started as process:
                 watcher = Watcher(channel, process, output)
-                watcher.until(lambda: watcher.told)
+                watcher.until(lambda: any("not as they" in text for text in watcher.told))
                 try:
                     yield watcher
                 finally:

@@ -23,9 +23,10 @@ from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
 from runner.sources.config import load
 from runner.tools.queries import show
+from runner.watch.acts import ACTS
 
 ACTIONS = ("install", "status", "remove")
-SCHEDULED_COMMANDS = ("runner highstate", "runner pull")
+SCHEDULED_COMMANDS = ("runner highstate", "runner pull", "runner watch:")
 
 
 @with_common(READING, ROOTED, RUNNING)
@@ -63,6 +64,10 @@ def schedule(
         bool,
         option("--first-boot", help="When the machine starts, until a run succeeds; then no more."),
     ] = False,
+    watch: Annotated[
+        str | None,
+        option("--watch", metavar="HOW", help="A service that watches: report, drift or ask."),
+    ] = None,
     common: Common,
 ) -> int:
     """Run `runner highstate -q`, or `runner pull -q`, regularly.
@@ -80,6 +85,7 @@ def schedule(
         )
     typed = {"--every": every, "--cron": cron, "--splay": delay != "0", "--cron-d": cron_d}
     typed |= {"--timer": timer, "--ac-power": ac_power, "--pull": pull, "--first-boot": first_boot}
+    typed |= {"--watch": watch}
     given = [name for name, value in typed.items() if value]
     if given and action != "install":
         raise UsageError(f"{given[0]} is for `runner schedule install`")
@@ -89,6 +95,10 @@ def schedule(
         if user or {*given} - {"--first-boot", "--pull"}:
             raise UsageError("--first-boot goes with install and --pull alone")
         return _at_first_boot(common, pull)
+    if watch:
+        if user or {*given} - {"--watch", "--every"}:
+            raise UsageError("--watch goes with install and --every alone")
+        return _watching(common, watch, every or "30m")
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
     options = options_of(common, running=True)
@@ -99,7 +109,7 @@ def schedule(
     minutes = None if cron else plans.minutes(every or "30m")
     splay = plans.seconds(delay, "--splay")
     owner = _owner(common.test) if user else ""
-    command = _command(common, pull, options)
+    command = _command(common, _command_of(pull), options)
     plan = plans.SchedulePlan(command, minutes, cron, splay, ac_power, owner)
     if os.geteuid() != 0 and not user and not common.test:
         raise _needs_root(action, plan)
@@ -116,8 +126,22 @@ def _at_first_boot(common: Common, pull: bool) -> int:
     if os.geteuid() != 0 and not common.test:
         raise RunnerError("this needs root: it is the machine's")
     _check_pull(pull, options.tree_source is not None, uses_timer=True)
-    command = _command(common, pull, options, "-q")
+    command = _command(common, _command_of(pull), options, "-q")
     return finish(common, options, partial(pipeline.several, options, plans.at_first_boot(command)))
+
+
+def _watching(common: Common, act: str, every: str) -> int:
+    if act not in ACTS:
+        raise UsageError(f"--watch {act}: one of {', '.join(ACTS)}")
+    seconds = plans.seconds(every, "--every", least=1)
+    options = options_of(common, running=True)
+    if os.geteuid() != 0 and not common.test:
+        raise RunnerError("this needs root: it is the machine's")
+    if options.root or not os.path.isdir("/run/systemd/system"):
+        raise RunnerError("--watch: no systemd runs there", hint="`runner watch` does without one")
+    command = _command(common, "watch", options, "--act", act, "--every", every)
+    run = partial(pipeline.several, options, plans.watching(command, seconds))
+    return finish(common, options, run)
 
 
 def _needs_root(action: str, plan: plans.SchedulePlan) -> RunnerError:
@@ -153,12 +177,16 @@ def _is_systemd() -> bool:
     return any(os.path.exists(f"{folder}/systemd/systemd") for folder in ("/lib", "/usr/lib"))
 
 
-def _command(common: Common, pull: bool, options: Any, *how: str) -> tuple[str, ...]:
+def _command_of(pull: bool) -> str:
+    return "pull" if pull else "highstate"
+
+
+def _command(common: Common, name: str, options: Any, *how: str) -> tuple[str, ...]:
     """The command line to start, with whole paths: cron has next to no PATH, and would not look for
     a configuration in the current directory. An image has its own one.
     """
     used = options.raw.get("conf_file")
-    words = [*own_program(), "pull" if pull else "highstate", *(how or ("-q", "--scheduled"))]
+    words = [*own_program(), name, *(how or ("-q", "--scheduled"))]
     if options.root:
         _check_image()
     elif common.config or (used and used != load.SYSTEM):
@@ -199,10 +227,10 @@ def _status(common: Common, of_user: bool) -> int:
     stopped = history_disabled.disabled(options.state_dir)
     how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
     upcoming = schedule.next_run if schedule else None
-    first = installed_schedule.first_boot()
+    first, watches = installed_schedule.first_boot(), installed_schedule.watch()
     if not common.for_people:
         answer = {"installed": how, "command": command, "last": last, "next": upcoming}
-        answer["first_boot"] = first
+        answer |= {"first_boot": first, "watch": shlex.join(watches) or None}
         write_value(common, answer | {"disabled": stopped and stopped.as_data()})
         return 0
     print(f"installed: {how or 'no'}")
@@ -210,6 +238,8 @@ def _status(common: Common, of_user: bool) -> int:
         print(f"command:   {safe(command)}")
     if first:
         print(f"first run: {first}")
+    if watches:
+        print(f"watch:     {safe(shlex.join(watches))}")
     if stopped:
         print(f"disabled:  {safe(str(stopped), sys.stdout)}")
     print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")

@@ -17,7 +17,7 @@ from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.text import safe
 from runner.pipeline import lock
-from runner.watch import resident, status
+from runner.watch import acts, resident, status
 from runner.watch.watched_by import watched_by
 
 ACTIONS = ("status", "fix")
@@ -60,13 +60,13 @@ def watch(
         if len(given) > 1 or act or every or listed:
             raise UsageError(f"`runner watch {given[0]}` takes no more")
         return _status(common) if given[0] == "status" else _fix(common)
-    if act is not None and act not in resident.ACTS:
-        raise UsageError(f"--act {act}: one of {', '.join(resident.ACTS)}")
-    if common.test and act == resident.DRIFT:
+    if act is not None and act not in acts.ACTS:
+        raise UsageError(f"--act {act}: one of {', '.join(acts.ACTS)}")
+    if common.test and act == acts.DRIFT:
         raise UsageError("--act drift changes the machine; --act report does not")
     if listed:
         return _list(common, given)
-    return _watch(common, given, act or resident.REPORT, every or "30m")
+    return _watch(common, given, act or acts.REPORT, every or "30m")
 
 
 def _watch(common: Common, names: list[str], act: str, every: str) -> int:
@@ -84,7 +84,7 @@ def _tell(line: str) -> None:
 
 
 def _list(common: Common, names: list[str]) -> int:
-    plan = watching.compiling(common, names, resident.REPORT)()
+    plan = watching.compiling(common, names, acts.REPORT)()
     if plan is None:
         return 1
     states, answer = plan.facts()["states"], plan.look(None)

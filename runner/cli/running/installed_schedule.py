@@ -62,6 +62,11 @@ def first_boot() -> str | None:
     return "done" if os.path.exists(scheduling.FIRST_BOOT) else None
 
 
+def watch() -> tuple[str, ...]:
+    """The command of the service that watches; empty where there is none."""
+    return scheduling.command_of_service(_lines(scheduling.WATCH))
+
+
 def disobedient(schedule: Installed | None, state_dir: str) -> Iterator[Diagnostic]:
     """Warn of a schedule that goes on while runs of a state folder are disabled: root's, that of an
     earlier runner, or one with a state folder of its own.

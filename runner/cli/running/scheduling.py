@@ -131,6 +131,36 @@ def installing(plan: SchedulePlan, timer: bool, has_systemd: bool) -> States:
     }
 
 
+WATCH_UNIT = "runner-watch.service"
+WATCH = f"{UNIT_FOLDER}/{WATCH_UNIT}"
+# a run that is under way is waited for; what it has left behind, such as a server, goes on
+_WATCHES = """\
+NotifyAccess=main
+TimeoutStartSec=10min
+TimeoutStopSec=15min
+KillMode=process
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=3
+"""
+
+
+def watching(command: tuple[str, ...], every: int) -> States:
+    """The states for a process that watches. every: seconds between its looks at everything."""
+    what = "Look at this machine when something on it changes"
+    service = f"{_WATCHES}WatchdogSec={3 * every}\n"
+    text = scheduled.service_text(MARK, what, command, "", service, kind="notify")
+    text += "\n[Install]\nWantedBy=multi-user.target\n"
+    unit = {"name": WATCH, "contents": text, "mode": "0644"}
+    changed = [{"file": "watch"}]
+    started = {"name": WATCH_UNIT, "enable": True, "watch": changed}
+    return {
+        "watch": ("file.managed", unit),
+        "units": ("module.wait", {"name": "service.systemctl_reload", "watch": changed}),
+        "watching": ("service.running", started),
+    }
+
+
 FIRST_BOOT = f"{UNIT_FOLDER}/runner-first-boot.service"
 FIRST_BOOT_LINK = f"{UNIT_FOLDER}/multi-user.target.wants/runner-first-boot.service"
 # no targets: what the run starts may come after those, and would wait for ever
@@ -159,7 +189,11 @@ def removing(has_systemd: bool, user: str = "", home: str = "") -> States:
         name: ("file.absent", {"name": path})
         for name, path in (("first boot", FIRST_BOOT), ("enabled", FIRST_BOOT_LINK))
     }
-    return {"schedule": _WITHOUT_ENTRY, **first, **(_without_timer() if has_systemd else {})}
+    watch: States = {"watch": ("file.absent", {"name": WATCH})}
+    if has_systemd:
+        watching = ("service.dead", {"name": WATCH_UNIT, "enable": False})
+        watch = {"watching": watching, **watch, **_without_timer()}
+    return {"schedule": _WITHOUT_ENTRY, **first, **watch}
 
 
 _WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})

@@ -15,7 +15,7 @@ from runner.model.errors import RunnerError
 from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.pipeline.watching import KeptTree
-from runner.watch.resident import DRIFT
+from runner.watch.acts import DRIFT
 
 if TYPE_CHECKING:
     from runner.pipeline.watching import Seen
