@@ -26,11 +26,19 @@ from runner.api.claims import WHOLE, Claim
 from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite
 from states.file._diff import diff
-from states.systemd import _setting
+from states.systemd import _declared, _setting
+from states.systemd._declared import sysusers as sysusers
+from states.systemd._declared import sysusers_absent as sysusers_absent
+from states.systemd._declared import tmpfiles as tmpfiles
+from states.systemd._declared import tmpfiles_absent as tmpfiles_absent
 from states.systemd._setting import setting as setting
 from states.systemd._setting import setting_absent as setting_absent
 
-OPPOSITE = {"setting": Opposite("setting_absent", by=("daemon",))}
+OPPOSITE = {
+    "setting": Opposite("setting_absent", by=("daemon",)),
+    "tmpfiles": Opposite("tmpfiles_absent"),
+    "sysusers": Opposite("sysusers_absent"),
+}
 
 
 class Files(Record):
@@ -330,6 +338,8 @@ def owns(
     """The file of a unit of the system, or of settings."""
     if fun == "setting":
         yield Claim(WHOLE, _setting.setting_path(daemon, name))
+    if fun in ("tmpfiles", "sysusers"):
+        yield Claim(WHOLE, _declared.rules_path(fun, name))
     if contents is not None and user is None:
         unit_name = name if "." in name else f"{name}.service"
         folder = quadlets.FOLDER if quadlets.is_quadlet(name) else unit_files.FOLDER

@@ -70,7 +70,7 @@ def setting(name: DropIn, daemon: Daemon, settings: dict[Key, Value | list[Value
         setting_path(daemon, name),
         "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"),
     )
-    old = _present(path)
+    old = present(path)
     if old == new:
         return f"The settings {name} of {daemon} are in the correct state"
     file.refuse_put(path)
@@ -98,7 +98,7 @@ def setting_absent(name: DropIn, daemon: Daemon) -> Planned:
     Salt has nothing like it.
     """
     path = setting_path(daemon, name)
-    old = _present(path)
+    old = present(path)
     if old is None:
         return f"The settings {name} of {daemon} are absent already"
     file.refuse_put(path)
@@ -120,7 +120,8 @@ def _text(key: str, value: Any) -> str:
     return text
 
 
-def _present(path: str) -> bytes | None:
+def present(path: str) -> bytes | None:
+    """The contents of a file; None where there is none. Raises StateFailed for something else."""
     if not file.lexists(path):
         return None
     if not file.is_file(path):

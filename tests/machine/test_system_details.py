@@ -164,3 +164,25 @@ def test_daemons_of_systemd_know_their_settings(fresh: Debian) -> None:
     assert tasks == "77"
     assert journald != before.splitlines()[1], "it was restarted"
     assert fresh.read("systemctl show -P MainPID systemd-logind") == logind, "it was not"
+
+
+def test_systemd_makes_accounts_and_directories_at_once_and_at_each_start(fresh: Debian) -> None:
+    fresh.tree(
+        rules=json.dumps(
+            {
+                "app": {"systemd.sysusers": [{"rules": ["u app - 'An application' /srv/app"]}]},
+                "of-it": {"systemd.tmpfiles": [{"rules": ["d /srv/app 0750 app app -"]}]},
+            }
+        )
+    )
+    looks = "id -nu app; stat -c '%U %a' /srv/app; cat '/etc/tmpfiles.d/of-it.conf'"
+    before = fresh.run(looks, code=None).stdout
+    foreseen = json.loads(fresh.runner("sls", "rules", "--test", "--out", "json").stdout)["local"]
+    assert [result["result"] for result in foreseen.values()] == [None, None]
+    assert fresh.run(looks, code=None).stdout == before, "a dry run changes nothing"
+    fresh.runner("sls", "rules")
+    assert fresh.read(looks).splitlines() == ["app", "app 750", "d /srv/app 0750 app app -"]
+    assert "2 unchanged" in fresh.runner("sls", "rules", "-v").stdout
+    undone = json.loads(fresh.runner("undo", "--out", "json", code=None).stdout)["local"]
+    assert undone["unknown"], "what the programs made is theirs"
+    fresh.run("id app && test -d /srv/app && test ! -e /etc/tmpfiles.d/of-it.conf")

@@ -524,7 +524,7 @@ WITHOUT: dict[str, str] = {
         _machine.change archive._run cmd.execute cmd.execute_shell composer.change dconf.reset
         dconf.write docker.act file.apply_patch pkg.divert
         fonts.refresh git.change git.config_change gpg._import gpg.create_key gpg.delete_key
-        gpg.receive gpg.receive_keys
+        gpg.receive gpg.receive_keys service.carry_out
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""
     ),
@@ -801,6 +801,7 @@ BY_PATH = {
         for manager in ("dnf", "pacman", "zypper")
     },
     "service/unit_files.py": "a private folder",
+    "service/declared.py": "a private folder",
     "service/quadlets.py": "a private folder",
     "gpg/store.py": "a private folder",
     "ssh/pairs.py": "a private folder",
