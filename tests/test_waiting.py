@@ -32,6 +32,8 @@ RAW = {
     "runner/output/test_output.py": "what must not come back within some ticks",
     "runner/cli/test_root.py": "what a run leaves in the background is ended with it",
     "test_full_disk.py": "a server that is slow",
+    "runner/cli/test_notifying.py": "what a hook leaves in the background stays there",
+    "runner/tools/test_search.py": "command lines that people look up",
 }
 
 
