@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from modules.firewalls import ufw
 from runner.api import Group, Line, Name, Plan, Planned, Record
 from runner.api.kinds import comes_after
+from runner.api.offline import at_boot
 from states._rights import only_root
 from states._tools import explained
 
@@ -41,6 +42,7 @@ class Packets(Record):
 ChosenPackets = Annotated[Packets, Group()]
 
 
+@at_boot(lambda name: "The firewall (ufw) is on at boot")
 def enabled(name: Name) -> Planned:
     """Make sure that the firewall is on, now and at the next start. The rules that let you in come
     before it.

@@ -248,6 +248,7 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     assert {each["result"] for each in dry.values()} == {None}
     made = image.results("sls", "wall", "--root", "/image")
     assert {each["result"] for each in made.values()} == {True}
+    assert made["firewall"]["at_boot"] == "The firewall (ufw) is on at boot"
     for path, line in KEPT.items():
         assert line in image.read(f"cat /image/etc/{path}").splitlines(), path
     again = image.results("sls", "wall", "--root", "/image")
