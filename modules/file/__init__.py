@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from modules.file._contents.streamed import (
         Contents,
+        Edited,
         Streamed,
         head_of,
         same_contents,
@@ -205,7 +206,9 @@ _SUBMODULES = {
             "normpath pardir path_exists_glob read readdir salt_readlink stats statvfs"
         ),
         "_salt.text": "contains contains_glob contains_regex get_diff grep search",
-        "_contents.streamed": "Contents Streamed head_of same_contents size_of streamed whole",
+        "_contents.streamed": (
+            "Contents Edited Streamed head_of same_contents size_of streamed whole"
+        ),
         "_unchangeable": "unchangeable",
         "_contents.write": "default_folder_mode default_mode write",
         "_salt.backups": (

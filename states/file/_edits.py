@@ -3,27 +3,66 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from modules import file
+from modules.file.large_texts import LargeText, is_by_lines
 from runner.api import Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._lines import Text
 
 
-def existing_text(name: str, binary: bool = True) -> str:
-    """The text of a file that has to be there. Raises StateFailed for one that is missing or
-    binary. binary: whether it may hold zero bytes.
-    """
+def existing_text(name: str) -> str:
+    """The text of a file that has to be there. Raises StateFailed for one that is missing."""
+    refuse_missing(name)
+    return _lines.read_text(name)
+
+
+def refuse_missing(name: str) -> None:
     if not file.exists(name):
         raise StateFailed(f"{name}: file not found", missing=("file", name))
-    text = _lines.read_text(name)
-    if not binary and "\0" in text:
-        raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
+
+
+def lines_to_edit(name: str, expression: str) -> Text:
+    """The text of a file that has to be there, to be edited where an expression matches. Raises
+    StateFailed for one that is missing or binary.
+    """
+    refuse_missing(name)
+    text = _lines.text_at(name)
+    compiled = _lines.compiled(expression, re.MULTILINE)
+    if isinstance(text, LargeText) and not is_by_lines(compiled):
+        text = text.whole(_lines.by_lines(expression))
+    refuse_binary(name, text)
     return text
+
+
+def edited_and_found(
+    old: Text, edit: Callable[[str], str], test: Callable[[str], bool]
+) -> tuple[str | file.Edited | None, bool]:
+    """A text with each part edited (None where that changes nothing), and whether a test finds
+    something in it.
+    """
+    found = False
+
+    def noting(part: str, *_: bool) -> str:
+        nonlocal found
+        new = edit(part)
+        found = found or test(new)
+        return new
+
+    return old.edited(noting), found
+
+
+def refuse_binary(name: str, text: Text) -> None:
+    if text.any(lambda part: "\0" in part):
+        raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
 
 
 def edited(
     name: str,
-    old: str,
-    new: str,
+    old: str | Text,
+    new: str | file.Edited,
     *,
     backup: str | bool,
     planned: str,
@@ -37,8 +76,8 @@ def edited(
     the file then.
     """
     yield Plan(
-        {"diff": _lines.diff(old, new) if show else True}, planned, provides=[("file", name)]
+        {"diff": _lines.diff_of(old, new) if show else True}, planned, provides=[("file", name)]
     )
     with file.backed_up(name, backup):
-        file.write(name, new.encode("utf-8", "surrogateescape"), user=user, group=group, mode=mode)
+        file.write(name, _lines.contents(new), user=user, group=group, mode=mode)
     return done

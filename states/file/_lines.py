@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 from modules import file
@@ -15,10 +17,15 @@ from modules.file.differences import diff as diff
 from modules.file.differences import lines_of as lines_of
 from modules.file.differences import not_shown, unified
 from modules.file.differences import shown as shown
+from modules.file.edits import added
 from modules.file.edits import compiled as compiled
+from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
 
-Text = str | int | float | bool
+SPACES = 64 << 10  # characters of white space between the words of what a large text has
+HIDDEN = "<show_changes=False>"
+Value = str | int | float | bool
+Text = WholeText | LargeText
 
 
 def read_text(name: str, encoding: str | None = None) -> str:
@@ -30,11 +37,29 @@ def read_text(name: str, encoding: str | None = None) -> str:
     return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
 
 
+def text_at(name: str, encoding: str | None = None) -> Text:
+    """The text of a file, a large one as it is on disk. Raises StateFailed for a folder."""
+    is_utf8 = (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8", "ascii")
+    return (is_utf8 and large_text(name)) or WholeText(read_text(name, encoding))
+
+
+def diff_of(old: str | Text, new: str | file.Edited) -> str:
+    """The difference of two texts; of large ones what is said instead."""
+    if isinstance(new, file.Edited):
+        return not_shown(0 if isinstance(old, str) else old.size, new.size)
+    return diff(old if isinstance(old, str) else old.whole("").text, new)
+
+
+def contents(text: str | file.Edited, encoding: str | None = None) -> file.Contents:
+    """What is to be written for a text."""
+    return text.encode(encoding or "utf-8", "surrogateescape") if isinstance(text, str) else text
+
+
 def write_text(
-    name: str, text: str, backup: str | None = None, encoding: str | None = None
+    name: str, text: str | file.Edited, backup: str | None = None, encoding: str | None = None
 ) -> None:
     """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
-    file.write(name, text.encode(encoding or "utf-8", "surrogateescape"), backup=backup)
+    file.write(name, contents(text, encoding), backup=backup)
 
 
 def spaced_diff(old: str, new: str) -> str:
@@ -100,6 +125,32 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
         return chunk in text
 
 
+def has_lines(text: Text, chunk: str, ignore_whitespace: bool = True) -> bool:
+    """Return whether a text contains a chunk, as `contains` says it."""
+    if not ignore_whitespace:
+        with suppress(re.error):
+            if not is_by_lines(re.compile(chunk, re.MULTILINE)):
+                text = text.whole(by_lines(chunk))
+    test = partial(contains, chunk=chunk, ignore_whitespace=ignore_whitespace)
+    return text.any(test, overlap=len(chunk) + SPACES)
+
+
+def adding(content: str, at_end: bool) -> BlockEdit:
+    """The edit that adds lines to a text."""
+
+    def edit(part: str, is_first: bool, is_last: bool) -> str:
+        return added(part, content, at_end) if (is_last if at_end else is_first) else part
+
+    return edit
+
+
+def by_lines(expression: str) -> str:
+    """What needs the whole of a text."""
+    return (
+        f"the expression {expression!r}, which may match the end of a line (\\s, [^x]) or nothing,"
+    )
+
+
 class SourcesOfTexts(Record):
     """The files whose texts a state puts into another one.
 
@@ -131,7 +182,7 @@ class SourcesOfTexts(Record):
             for index, url in enumerate(urls)
         ]
 
-    def or_given(self, text: Sequence[Text] | None) -> list[str]:
+    def or_given(self, text: Sequence[Value] | None) -> list[str]:
         """The texts to add: the rendered sources, or those given. Raises StateFailed when there is
         neither.
         """
@@ -180,36 +231,45 @@ def _check_hash(url: str, data: bytes, expected: str) -> None:
         )
 
 
+def diff_by(show: Callable[[str, str], str], old: Text, new: str | file.Edited) -> str:
+    """The difference as a function shows that of two texts."""
+    if isinstance(new, str) and isinstance(old, WholeText):
+        return show(old.text, new)
+    return HIDDEN if show is hidden else diff_of(old, new)
+
+
 def hidden(_: str, __: str) -> str:
     """The text in place of a difference that is not to be shown."""
-    return "<show_changes=False>"
+    return HIDDEN
 
 
 def add_lines(
     name: str,
     wanted: Sequence[str],
     makedirs: bool,
-    join: Callable[[str, list[str]], str],
-    missing_lines: Callable[[str, str], bool],
+    join: Callable[[list[str]], BlockEdit],
+    missing_lines: Callable[[Text, str], bool],
     show: Callable[[str, str], str],
     done: str,
 ) -> Planned:
     """Add the chunks that a file is missing to it, as file.append and file.prepend do.
 
-    join: the new text from the old one and the lines to add. missing: whether (text, chunk) has to
-    be added. show: the diff. done: "Appended" or "Prepended".
+    join: the edit that adds lines. missing: whether (text, chunk) has to be added. show: the diff.
+    done: "Appended" or "Prepended".
     """
     exists = file.exists(name)
     if not exists and (missing := parent_lacking(name, makedirs)):
         raise StateFailed(f"{name}: file not found", missing=missing)
-    old = read_text(name) if exists else ""
+    old = text_at(name) if exists else WholeText("")
     lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
     if not lines:
         return f"File {name} is in correct state"
-    new = join(old, lines)
+    new = old.edited(join(lines)) or ""
     state = "updated" if exists else "created"
     yield Plan(
-        {"diff": show(old, new)}, f"File {name} is set to be {state}", provides=[("file", name)]
+        {"diff": diff_by(show, old, new)},
+        f"File {name} is set to be {state}",
+        provides=[("file", name)],
     )
     make_parent(name)
     write_text(name, new)

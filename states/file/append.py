@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from modules import file
+from modules.file.large_texts import BlockEdit
 from runner.api import AbsolutePath, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
@@ -12,7 +13,7 @@ from states.file._lines import SourcesOfTexts, TextSources
 @file.validated
 def append(
     name: AbsolutePath,
-    text: OneOrMany[_lines.Text] | None = None,
+    text: OneOrMany[_lines.Value] | None = None,
     makedirs: bool = False,
     sources: TextSources = SourcesOfTexts(),
     ignore_whitespace: bool = True,
@@ -36,12 +37,17 @@ def append(
     """
     wanted = sources.or_given(text)
 
-    def join(old: str, lines: list[str]) -> str:
-        separator = "\n" if old and not old.endswith("\n") else ""
-        return old + separator + "".join(line + "\n" for line in lines)
+    def join(lines: list[str]) -> BlockEdit:
+        def edit(part: str, _: bool, is_last: bool) -> str:
+            if not is_last:
+                return part
+            separator = "\n" if part and not part.endswith("\n") else ""
+            return part + separator + "".join(line + "\n" for line in lines)
 
-    def missing(old: str, chunk: str) -> bool:
-        return not _lines.contains(old, chunk, ignore_whitespace)
+        return edit
+
+    def missing(old: _lines.Text, chunk: str) -> bool:
+        return not _lines.has_lines(old, chunk, ignore_whitespace)
 
     return (
         yield from _lines.add_lines(

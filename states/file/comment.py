@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from modules import file
 from modules.file.bounded_regex import matches
@@ -35,20 +36,23 @@ def comment(
 
     Behaviour: Salt 3008's file.comment.
     """
-    old = _edits.existing_text(name, binary=False)
     core, sign = bare(regex), re.escape(char)
-    commented = _lines.compiled(f"{sign}(?:{core})", re.MULTILINE)
-    if not matches(_lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE), old):
-        if matches(commented, old):
+    old = _edits.lines_to_edit(name, core)
+    commented = partial(matches, _lines.compiled(f"{sign}(?:{core})", re.MULTILINE))
+    bared = _lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE)
+    if not old.any(partial(matches, bared)):
+        if old.any(commented):
             return "Pattern already commented"
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")
-    new = commented_out(old, regex, char)
-    if not matches(commented, new):
+    new, found = _edits.edited_and_found(
+        old, lambda part: commented_out(part, regex, char), commented
+    )
+    if not found:
         # the expression does not match from a line's beginning
         raise StateFailed("Expected commented lines not found")
-    if new == old:
+    if new is None:
         return "Commented lines successfully"
     return (
         yield from _edits.edited(

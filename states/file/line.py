@@ -9,7 +9,7 @@ from collections.abc import Collection
 from modules import file
 from modules.file.edit_line import LinePlace, edited_line
 from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
-from states.file import _edits
+from states.file import _edits, _lines
 
 
 @file.validated
@@ -69,18 +69,20 @@ def line(
     if location not in (None, "start", "end"):
         raise StateFailed(f"location {location!r} is neither start nor end")
     exists = file.exists(name)
-    old = _edits.existing_text(name) if exists or not create else ""
+    old: _lines.Text = _lines.WholeText("")
+    if exists or not create:
+        _edits.refuse_missing(name)
+        old = _lines.text_at(name)
     place = LinePlace(
         location, before, after, indent, _inserted_lines(name, location) if location else ()
     )
-    new = "\n".join(
-        edited_line(
-            old.split("\n") if old else [], content or "", match or content or "", doing, place
-        )
-    )
-    if doing == "replace" and new == old and content and content.strip() not in _stripped(old):
-        here.warn(f"no line of {name} matches {match or content!r}, so that {content!r} is missing")
-    if new == old and exists:
+    match = match or content or ""
+    told = [match] if doing in ("delete", "replace") else [before, after]
+    lines = old.excerpt([_lines.compiled(each, 0) for each in told if each])
+    new = old.spliced(lines, edited_line(lines, content or "", match, doing, place))
+    if doing == "replace" and new is None and content and not _has_line(old, content.strip()):
+        here.warn(f"no line of {name} matches {match!r}, so that {content!r} is missing")
+    if new is None and exists:
         return "No changes needed to be made"
     import time
 
@@ -88,7 +90,7 @@ def line(
         yield from _edits.edited(
             name,
             old,
-            new,
+            new or "",
             backup=time.strftime(".%Y-%m-%d-%H-%M-%S") if backup and exists else False,
             show=show_changes,
             planned="Changes would be made",
@@ -100,8 +102,9 @@ def line(
     )
 
 
-def _stripped(text: str) -> set[str]:
-    return {line.strip() for line in text.split("\n")}
+def _has_line(text: _lines.Text, line: str) -> bool:
+    """Return whether a text has a line, white space around it left out."""
+    return text.any(lambda part: line in {each.strip() for each in part.split("\n")})
 
 
 def _inserted_lines(name: str, location: str) -> Collection[str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from modules import file
+from modules.file.large_texts import BlockEdit
 from runner.api import AbsolutePath, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
@@ -12,7 +13,7 @@ from states.file._lines import SourcesOfTexts, TextSources
 @file.validated
 def prepend(
     name: AbsolutePath,
-    text: OneOrMany[_lines.Text] | None = None,
+    text: OneOrMany[_lines.Value] | None = None,
     makedirs: bool = False,
     sources: TextSources = SourcesOfTexts(),
     header: bool = False,
@@ -36,13 +37,14 @@ def prepend(
     wanted = sources.or_given(text)
     head = [line for chunk in wanted for line in chunk.splitlines()]
 
-    def join(old: str, lines: list[str]) -> str:
-        return "".join(line + "\n" for line in lines) + old
+    def join(lines: list[str]) -> BlockEdit:
+        added = "".join(line + "\n" for line in lines)
+        return lambda part, is_first, _: added + part if is_first else part
 
-    def missing(old: str, chunk: str) -> bool:
+    def missing(old: _lines.Text, chunk: str) -> bool:
         if header:
-            return old.splitlines()[: len(head)] != head
-        return not _lines.contains(old, chunk)
+            return old.first().splitlines()[: len(head)] != head
+        return not _lines.has_lines(old, chunk)
 
     return (
         yield from _lines.add_lines(

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from modules import file
-from modules.file.edits import added, found_in, substituted
+from modules.file.edits import found_in, substituted
+from modules.file.large_texts import LargeText, is_by_lines
 from runner.api import AbsolutePath, Plan, Planned, StateFailed, TextEncoding
-from states.file import _lines
+from states.file import _edits, _lines
 
 
 @file.validated
@@ -34,7 +37,7 @@ def replace(
     repl: The text that replaces a match; `\\1` is the first group.
     count: The most replacements, 0 for all.
     flags: Flags of the expression, such as [IGNORECASE, DOTALL]; without them MULTILINE.
-    bufsize: Ignored; the whole file is read.
+    bufsize: Ignored.
     append_if_not_found: Add `not_found_content` (or `repl`) at the end of the file when nothing
       matches.
     prepend_if_not_found: Add `not_found_content` (or `repl`) at the beginning of the file when
@@ -60,19 +63,21 @@ def replace(
         if ignore_if_missing:
             return "No changes needed to be made"
         raise StateFailed(f"{name}: file not found", missing=("file", name))
-    old = _lines.read_text(name, encoding)
-    if "\0" in old:
-        raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
+    old = _lines.text_at(name, encoding)
     expression = _lines.compiled(pattern, flags)
+    if isinstance(old, LargeText) and (count or not is_by_lines(expression)):
+        old = old.whole("count" if count else _lines.by_lines(pattern))
+    _edits.refuse_binary(name, old)
     content = repl if not_found_content is None else not_found_content
-    new = substituted(
-        expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count
-    )
-    if (append_if_not_found or prepend_if_not_found) and not found_in(expression, content, old):
-        new = added(old, content, at_end=append_if_not_found)
-    if new == old:
+    text = repl.replace("\\", r"\\") if backslash_literal else repl
+    new = old.edited(lambda part, *_: substituted(expression, text, part, count))
+    if append_if_not_found or prepend_if_not_found:
+        found = partial(found_in, expression, content)
+        if not old.any(found, overlap=len(content) + 1):
+            new = old.edited(_lines.adding(content, at_end=append_if_not_found))
+    if new is None:
         return "No changes needed to be made"
-    changes = {"diff": _lines.diff(old, new) if show_changes else True}
+    changes = {"diff": _lines.diff_of(old, new) if show_changes else True}
     yield Plan(changes, "Changes would have been made", provides=[("file", name)])
     with file.backed_up(name, backup):
         _lines.write_text(name, new, encoding=encoding)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from modules import file
 from modules.file.bounded_regex import matches
@@ -30,18 +31,19 @@ def uncomment(
     Behaviour: Salt 3008's file.uncomment: only a sign that begins a line is taken, and white space
     after it stays.
     """
-    old = _edits.existing_text(name, binary=False)
     core, sign, end = bare(regex), re.escape(char), "$" if regex.endswith("$") else ""
-    bared = _lines.compiled(rf"^\s*(?:{core}){end}", re.MULTILINE)
-    if not matches(_lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE), old):
-        if matches(bared, old):
+    old = _edits.lines_to_edit(name, core)
+    bared = partial(matches, _lines.compiled(rf"^\s*(?:{core}){end}", re.MULTILINE))
+    signed = _lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE)
+    if not old.any(partial(matches, signed)):
+        if old.any(bared):
             return "Pattern already uncommented"
         raise StateFailed(f"{regex}: Pattern not found")
-    new = bared_lines(old, regex, char)
-    if not matches(bared, new):
+    new, found = _edits.edited_and_found(old, lambda part: bared_lines(part, regex, char), bared)
+    if not found:
         # the sign does not begin the line
         raise StateFailed("Expected uncommented lines not found")
-    if new == old:
+    if new is None:
         return "Uncommented lines successfully"
     return (
         yield from _edits.edited(

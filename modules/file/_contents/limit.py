@@ -17,19 +17,20 @@ PAGE = 4096
 
 def refuse_large(file: IO[bytes], path: str) -> None:
     """Raise StateFailed for a file that is too large to be read whole."""
-    limit = _limit()
+    limit = limit_of_edits()
     if limit and os.fstat(file.fileno()).st_size > limit:
         raise _too_large(path, limit)
 
 
-def _limit() -> int:
+def limit_of_edits() -> int:
+    """The bytes of a file that is read whole, 0 for no limit."""
     configured = here.opts.get("edit_size_limit")
     return (EDITED if configured is None else int(configured)) * 1048576
 
 
 def read_limited(file: IO[bytes], path: str) -> bytes:
     """The rest of an open file. Raises StateFailed for one that is too large."""
-    limit, size = _limit(), os.fstat(file.fileno()).st_size
+    limit, size = limit_of_edits(), os.fstat(file.fileno()).st_size
     if limit and size > limit:
         raise _too_large(path, limit)
     # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may

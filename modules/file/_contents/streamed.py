@@ -6,7 +6,7 @@ no memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
@@ -14,7 +14,7 @@ from modules._paths import stat_of
 from modules._planned.overlay import overlay
 from modules.file._contents import holes, space
 from modules.file._look import opened_to_read
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, Unforeseen
 
 PIECE = 256 * 1024  # bytes that are held at once
 HEAD = 4096  # bytes that show whether a file is text
@@ -44,6 +44,16 @@ class Streamed(Record):
             if _identity(stat_of(file)) != self.identity:
                 raise self._has_changed()
 
+    def part(self, start: int, size: int) -> Iterator[bytes]:
+        """So many bytes of the contents from a place on. Raises StateFailed as `pieces`."""
+        with self._opened() as file:
+            file.seek(start)
+            while size and (piece := file.read(min(PIECE, size))):
+                size -= len(piece)
+                yield piece
+            if size or _identity(stat_of(file)) != self.identity:
+                raise self._has_changed()
+
     def room(self) -> int:
         """The bytes that the contents take on a disk."""
         with self._opened() as file:
@@ -67,7 +77,30 @@ class Streamed(Record):
         return StateFailed(f"{self.path} was changed while it was being read; run again")
 
 
-Contents = bytes | Streamed
+class Edited:
+    """Contents that an edit makes of those of a file, piece by piece, whenever they are asked
+    for.
+    """
+
+    def __init__(self, source: Streamed, size: int, edit: Callable[[], Iterator[bytes]]) -> None:
+        self.path, self.size, self.pieces = source.path, size, edit
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        return next(self.pieces(), b"")[:HEAD]
+
+    def room(self) -> int:
+        """The bytes that the contents take on a disk."""
+        return self.size
+
+    def copy_to(self, target: IO[bytes]) -> None:
+        """Write the contents into an open file."""
+        for piece in self.pieces():
+            target.write(piece)
+
+
+Contents = bytes | Streamed | Edited
 
 
 def streamed(path: str) -> Streamed:
@@ -139,6 +172,8 @@ def copy_into(contents: Contents, target: IO[bytes]) -> None:
     if isinstance(contents, bytes):
         target.write(contents)
     elif take := getattr(target, "take", None):  # of a planned file: what is on disk stays there
+        if isinstance(contents, Edited):
+            raise Unforeseen(f"the contents of {contents.path}")
         take(contents.path, contents.size)
     else:
         contents.copy_to(target)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of texts that are too large to be held: they are read and written in blocks of whole lines,
+as far as an edit goes by lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from modules import _paths
+from modules.file._contents.limit import limit_of_edits
+from modules.file._contents.streamed import Edited, Streamed, streamed
+from modules.file.bounded_regex import matching
+from runner.api import StateFailed, for_states
+
+LARGE = 8 << 20  # bytes: smaller texts are edited whole
+BLOCK = 1 << 20  # bytes of a text that are held at once
+LONGEST_LINE = 16 << 20  # bytes
+ENDS = 1 << 18  # characters of lines that are held at both ends of a text
+MOST_MATCHES = 1000  # lines that an edit of one line looks at
+
+# of a block of whole lines; whether it is the first, and the last
+BlockEdit = Callable[[str, bool, bool], str]
+
+
+class WholeText:
+    """A text that is held, edited as one block."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.size = text, len(text)
+
+    def first(self) -> str:
+        """The first block."""
+        return self.text
+
+    def any(self, test: Callable[[str], bool], overlap: int = 0) -> bool:
+        """Return whether a test finds something."""
+        return test(self.text)
+
+    def whole(self, what: str) -> WholeText:
+        """The text itself."""
+        return self
+
+    def edited(self, edit: BlockEdit) -> str | None:
+        """The edited text; None where that changes nothing."""
+        new = edit(self.text, True, True)
+        return None if new == self.text else new
+
+    def excerpt(self, wanted: Sequence[re.Pattern[str]]) -> list[str]:
+        """The lines."""
+        return self.text.split("\n") if self.text else []
+
+    def spliced(self, old: list[str], new: list[str]) -> str | None:
+        """The text of edited lines; None where that changes nothing."""
+        return None if new == old else "\n".join(new)
+
+
+@for_states
+def large_text(path: str) -> LargeText | None:
+    """A text that is edited in blocks; None for a smaller one, or where there is no file."""
+    try:
+        size = _paths.stat(path).st_size
+    except OSError:
+        return None
+    return LargeText(streamed(path)) if size > LARGE else None
+
+
+class LargeText:
+    """A text on disk, as it was when it was looked at."""
+
+    def __init__(self, source: Streamed) -> None:
+        self.source, self.size = source, source.size
+
+    def whole(self, what: str) -> WholeText:
+        """All of the text. Raises StateFailed where that is more than may be held. what: needs it
+        at once.
+        """
+        limit = limit_of_edits()
+        if limit and self.size > limit:
+            raise StateFailed(
+                f"{self.source.path} is larger than {limit >> 20} MiB, and {what} needs all of it"
+                " at once; `edit_size_limit` (MiB) in the configuration allows more"
+            )
+        return WholeText(_text(b"".join(self.source.pieces())))
+
+    # ---------------------------------------------------------------- reading
+
+    def first(self) -> str:
+        """The first block."""
+        return next(self.blocks())[0]
+
+    def blocks(self) -> Iterator[tuple[str, bool]]:
+        """Yield blocks of whole lines, and whether each is the last. Raises StateFailed for a line
+        that is too long to be held.
+        """
+        held, rest = list[bytes](), 0
+        for piece in self.source.pieces():
+            cut = piece.rfind(b"\n") + 1
+            if rest + cut >= BLOCK and cut:
+                yield _text(b"".join([*held, piece[:cut]])), False
+                held, rest = [piece[cut:]], len(piece) - cut
+            else:
+                held.append(piece)
+                rest += len(piece)
+            if rest > LONGEST_LINE:
+                raise StateFailed(
+                    f"{self.source.path} has a line longer than {LONGEST_LINE >> 20} MiB"
+                )
+        yield _text(b"".join(held)), True
+
+    def any(self, test: Callable[[str], bool], overlap: int = 0) -> bool:
+        """Return whether a test finds something in any block. overlap: characters before each block
+        that belong to it, too, from the beginning of a line.
+        """
+        before = ""
+        for block, _ in self.blocks():
+            if test(before + block):
+                return True
+            if overlap:
+                tail = (before + block)[-overlap:]
+                before = tail[tail.find("\n") + 1 :]
+        return False
+
+    # ---------------------------------------------------------------- editing
+
+    def edited(self, edit: BlockEdit) -> Edited | None:
+        """The text with each block edited; None where that changes nothing."""
+        size, is_changed = 0, False
+        for number, (block, is_last) in enumerate(self.blocks()):
+            new = edit(block, number == 0, is_last)
+            size, is_changed = size + len(_bytes(new)), is_changed or new != block
+
+        def pieces() -> Iterator[bytes]:
+            for number, (block, is_last) in enumerate(self.blocks()):
+                yield _bytes(edit(block, number == 0, is_last))
+
+        return Edited(self.source, size, pieces) if is_changed else None
+
+    def excerpt(self, wanted: Sequence[re.Pattern[str]]) -> list[str]:
+        """The lines that an edit of one line may look at: those at both ends, those that match one
+        of some expressions, and their neighbours. What is between them is a Gap.
+        """
+        return _Excerpt(wanted).of(self.blocks())
+
+    def spliced(self, old: list[str], new: list[str]) -> Edited | None:
+        """The text with the lines of an excerpt edited; None where that changes nothing."""
+        if new == old:
+            return None
+        size = sum(each.size if isinstance(each, Gap) else len(_bytes(each)) for each in new)
+
+        def pieces() -> Iterator[bytes]:
+            for number, each in enumerate(new):
+                if number:
+                    yield b"\n"
+                if isinstance(each, Gap):
+                    yield from self.source.part(each.start, each.size)
+                else:
+                    yield _bytes(each)
+
+        return Edited(self.source, size + len(new) - 1, pieces)
+
+
+class Gap(str):
+    """Lines that an edit need not see; it reads as the first of them, which matches nothing. start,
+    size: where they are in the file, without the end of the last.
+    """
+
+    start: int
+    size: int
+
+
+class _Excerpt:
+    """The lines that are shown of a text, while it is read."""
+
+    def __init__(self, wanted: Sequence[re.Pattern[str]]) -> None:
+        self._wanted = wanted
+        self._lines: list[str] = []
+        self._gap: Gap | None = None  # what follows them
+        self._tail: deque[tuple[int, str]] = deque()  # what follows that, which is shown at the end
+        self._sizes = self._tail_sizes = 0  # of what is shown, of the tail
+        self._matches = self._neighbours = 0  # so far; that are shown after the last match
+
+    def of(self, blocks: Iterable[tuple[str, bool]]) -> list[str]:
+        start = 0
+        for block, is_last in blocks:
+            lines = block.split("\n")
+            if not is_last:
+                lines.pop()  # what follows the end of a line is the next block's
+            for line, fits in zip(lines, self._fitting(lines), strict=True):
+                self._take(start, line, fits)
+                start += (len(line) if line.isascii() else len(_bytes(line))) + 1
+        self._close()
+        return [*self._lines, *(line for _, line in self._tail)]
+
+    def _fitting(self, lines: list[str]) -> list[bool]:
+        found = [False] * len(lines)
+        if self._matches < MOST_MATCHES:
+            ended = [f"{line}\n" for line in lines]
+            for expression in self._wanted:
+                found = [a or b for a, b in zip(found, matching(expression, ended), strict=True)]
+        return found
+
+    def _take(self, start: int, line: str, fits: bool) -> None:
+        if fits and self._matches < MOST_MATCHES:
+            self._matches += 1
+            self._skip(2)
+            self._close()
+            self._lines += [*(near for _, near in self._tail), line]
+            self._tail.clear()
+            self._tail_sizes, self._neighbours = 0, 2
+        elif self._neighbours or (self._sizes < ENDS and not (self._gap or self._tail)):
+            self._neighbours = max(self._neighbours - 1, 0)
+            self._lines.append(line)
+            self._sizes += len(line) + 1
+        else:
+            self._tail.append((start, line))
+            self._tail_sizes += len(line) + 1
+            while self._tail_sizes > ENDS and len(self._tail) > 2:
+                self._skip(len(self._tail) - 1)
+
+    def _skip(self, left: int) -> None:
+        """Have the first lines of the tail be part of the gap, but for so many."""
+        while len(self._tail) > left:
+            start, line = self._tail.popleft()
+            self._tail_sizes -= len(line) + 1
+            if self._gap is None:
+                self._gap = Gap(line)
+                self._gap.start = start
+            self._gap.size = start + len(_bytes(line)) - self._gap.start
+
+    def _close(self) -> None:
+        if self._gap is not None:
+            self._lines.append(self._gap)
+            self._gap = None
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def is_by_lines(expression: re.Pattern[str]) -> bool:
+    """Return whether an expression finds in each line of a text, its end included, what it finds in
+    the whole text.
+    """
+    parser: Any = import_module("re._parser")
+    parsed = parser.parse(expression.pattern, expression.flags & ~re.DEBUG)
+    return parsed.getwidth()[0] > 0 and _goes_by_lines(parsed, expression.flags)
+
+
+def _goes_by_lines(parsed: Iterable[tuple[Any, Any]], flags: int) -> bool:
+    return all(_item_goes_by_lines(str(kind), value, flags) for kind, value in parsed)
+
+
+def _item_goes_by_lines(kind: str, value: Any, flags: int) -> bool:
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](value, flags)
+    if kind == "SUBPATTERN":
+        _, added, removed, inner = value
+        return _goes_by_lines(inner, (flags | added) & ~removed)
+    if kind == "BRANCH":
+        return all(_goes_by_lines(branch, flags) for branch in value[1])
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return _goes_by_lines(value[2], flags)
+    if kind in ("ASSERT", "ASSERT_NOT"):
+        return _goes_by_lines(value[1], flags)
+    return kind == "ATOMIC_GROUP" and _goes_by_lines(value, flags)
+
+
+def _is_in_line(value: Any, _: int) -> bool:
+    """Return whether a set of characters is without the end of a line."""
+    is_negated, has_end = False, False
+    for kind, each in value:
+        name = str(kind)
+        is_negated = is_negated or name == "NEGATE"
+        has_end = has_end or (
+            (name == "LITERAL" and each == 10)
+            or (name == "RANGE" and each[0] <= 10 <= each[1])
+            or (name == "CATEGORY" and str(each) in _WITH_LINE_ENDS)
+        )
+    return has_end is is_negated
+
+
+_WITH_LINE_ENDS = ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD")
+_SIMPLE: dict[str, Callable[[Any, int], bool]] = {
+    "LITERAL": lambda value, _: bool(value != 10),
+    "NOT_LITERAL": lambda value, _: bool(value == 10),
+    "ANY": lambda _, flags: not flags & re.DOTALL,
+    "IN": _is_in_line,
+    "GROUPREF": lambda *_: True,
+    "AT": lambda value, flags: (
+        str(value) in ("AT_BOUNDARY", "AT_NON_BOUNDARY")
+        or (str(value) in ("AT_BEGINNING", "AT_END") and bool(flags & re.MULTILINE))
+    ),
+}
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
