@@ -6,6 +6,7 @@ machine gets nothing of it.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -163,3 +164,10 @@ def test_a_home_below_folders_of_others_or_of_their_group(debian: Debian, home: 
     done = debian.run(*argv, sys.executable, "-P", "-c", program, *words)
     assert set(json.loads(done.stdout)["changed"]["files"]) == {f"{home}/own"}
     debian.run(f"test ! -e {home}/own && userdel -r ada")
+
+
+def test_rights_of_the_console_are_its_own(debian: Debian) -> None:
+    before = os.stat("/dev/null")
+    debian.run("chgrp tty /dev/console && chmod 620 /dev/console && echo x >/dev/console")
+    assert debian.run("stat -c %a /dev/null").stdout == "666\n"
+    assert os.stat("/dev/null") == before, "it is this computer's"

@@ -367,13 +367,14 @@ def make_devices(folder: str, hidden: str, usable: bool) -> None:
     mount("tmpfs", folder, "tmpfs", NO_SUID | (0 if usable else NO_DEVICES), "mode=755,size=64M")
     if not usable:
         mount("tmpfs", hidden, "tmpfs", NO_SUID, "mode=755,size=1M")
-    for name, (major, minor) in DEVICES.items():
+    # the console is a device of its own: what opens it takes its rights away from others
+    for name, (major, minor) in {**DEVICES, "console": DEVICES["null"]}.items():
         path = f"{folder if usable else hidden}/{name}"
         try:
             os.mknod(path, 0o20666, os.makedev(major, minor))
             os.chmod(path, 0o666)
-        except PermissionError:  # in a user namespace
-            path = f"/dev/{name}"
+        except PermissionError:  # in a user namespace, which cannot alter the computer's own
+            path = f"/dev/{name}" if name in DEVICES else "/dev/null"
         if path != f"{folder}/{name}":
             Path(folder, name).touch()
             mount(path, f"{folder}/{name}", flags=BIND)
@@ -388,8 +389,6 @@ def make_devices(folder: str, hidden: str, usable: bool) -> None:
     }
     for name, target in links.items():
         os.symlink(target, f"{folder}/{name}")
-    Path(folder, "console").touch()
-    mount("/dev/null" if usable else f"{folder}/null", f"{folder}/console", flags=BIND)
 
 
 def make_terminals(folder: str) -> None:
