@@ -151,11 +151,16 @@ class Resident:
 
     def _until_due(self) -> float:
         due = [self._next_look, self._next_sign]
-        if self._next is None and (self._is_stale or (self._pending and self._is_idle)):
+        if (self._is_stale and self._may_compile) or (self._pending and self._is_idle):
             due.append(self._settled_at())
         if self._later and self._is_idle:
             due.append(self._later_due)
         return min(min(due) - time.monotonic(), LONGEST_SLEEP)
+
+    @property
+    def _may_compile(self) -> bool:
+        """Return whether nothing is under way: what was compiled last has been looked at."""
+        return self._job is None and self._next is None and not self._all_due
 
     @property
     def _is_idle(self) -> bool:
@@ -186,7 +191,7 @@ class Resident:
         if now >= self._next_look:
             self._next_look = now + self._settings.every
             self._is_stale, self._seen_first = True, 0.0
-        if self._is_stale and now >= self._settled_at() and self._next is None:
+        if self._is_stale and self._may_compile and now >= self._settled_at():
             self._compile()
         if now >= self._next_sign:
             told.notify(WATCHDOG="1")
@@ -273,7 +278,7 @@ class Resident:
                 self._watch(time.time())
                 self._ready()
         elif process is self._plan:
-            self._plan, self._job = None, None
+            self._plan, self._job, self._all_due = None, None, False
             self._next_look = min(self._next_look, time.monotonic() + AGAIN)
 
     # -------------------------------------------------- looks and runs
