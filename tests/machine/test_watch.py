@@ -66,10 +66,9 @@ def test_what_is_changed_is_seen(
 def test_a_service_watches(fresh: Debian) -> None:
     fresh.tree(top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n")
     fresh.write("/etc/runner/runner.yaml", "file_roots: {base: [/srv/runner/states]}\n")
-    fresh.runner("schedule", "install", "--watch", "drift", "--every", "2h")
-    assert (
-        fresh.runner("schedule", "install", "--watch", "drift", "--every", "2h", "-q").stdout == ""
-    )
+    install = ("schedule", "install", "--watch", "drift", "--every", "2h", "--wait=-1")
+    fresh.runner(*install)
+    assert fresh.runner(*install, "-q").stdout == ""
     assert fresh.read("systemctl is-enabled runner-watch; systemctl is-active runner-watch") == (
         "enabled\nactive"
     )
@@ -87,6 +86,6 @@ def test_a_service_watches(fresh: Debian) -> None:
     fresh.run("systemctl kill -s KILL --kill-whom=main runner-watch")  # systemd starts it again
     fresh.until("test $(systemctl show -P NRestarts runner-watch) = 1")
     fresh.until("systemctl is-active runner-watch")
-    fresh.runner("schedule", "remove")
+    fresh.runner("schedule", "remove", "--wait=-1")
     assert fresh.read("systemctl is-active runner-watch || true") == "inactive"
     assert not fresh.path("/etc/systemd/system/runner-watch.service").exists()
