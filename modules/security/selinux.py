@@ -77,6 +77,8 @@ def getsebool(boolean: str) -> dict[str, str]:
 
 
 def _keep_booleans(pairs: Mapping[str, str], persist: bool = False) -> bool:
+    if not persist:
+        raise StateFailed("this system does not run: without `persist` nothing of it would be set")
     _refuse_other_kernel()
     for name, value in pairs.items():
         boolean = plain_name(name, "the boolean")
