@@ -149,26 +149,35 @@ class View(Record):
                 _put(entry, path, f"{self.room}/upper{number}", self.base.under(path))
             os.umask(umask)
             os.chdir(self.room)  # which may be covered itself
+            made = self._opened_base()
             for number, (path, _) in enumerate(self.folders):
                 own = f"upperdir=upper{number},workdir=work{number}"
                 folder = _opened(path)
                 flags = os.fstatvfs(folder).f_flag & RESTRICTIONS
                 lower = _by(folder)
-                if self.base.under(path).names(path):
-                    lower = f"{_by(os.open(self.base.folder + path, PATH_ONLY))}:{lower}"
+                if path in made:
+                    lower = f"{_by(made[path])}:{lower}"
                 options = f"lowerdir={lower},{own}".encode()
                 _checked(mount(b"overlay", _by(folder).encode(), b"overlay", flags, options))
             for path, handle in kept:
                 _bind(_by(handle), _by(_opened(path)))
+            os.chdir(cwd or "/")  # as root, like Popen
             if groups is not None:
                 os.setgroups(groups)
             if group is not None:
                 os.setregid(group, group)
             if user is not None:
                 os.setreuid(user, user)
-            os.chdir(cwd or "/")
 
         return enter
+
+    def _opened_base(self) -> dict[str, int]:
+        """What the base has of each folder, before an overlay over the base lies between."""
+        return {
+            path: os.open(self.base.folder + path, PATH_ONLY)
+            for path, _ in self.folders
+            if self.base.under(path).names(path)
+        }
 
 
 def planned_view(files: PlannedFiles) -> View | None:

@@ -71,6 +71,17 @@ def test_states_see_what_a_planned_package_brings(machine: Debian) -> None:
     assert "-host = here" in dry["managed"]["changes"]["diff"]
 
 
+def test_commands_see_packages_wherever_a_state_before_has_planned_something(
+    machine: Debian,
+) -> None:
+    """What lies over /var, and so over what was made of the packages, is not below the others."""
+    machine.run(MAKE)
+    first = {"first": {"file.managed": [{"name": "/var/first"}, {"contents": "here"}]}}
+    dry = assert_foreseen(machine, {**first, "tool": {"pkg.installed": []}, **STATES})
+    assert dry["runs"]["comment"] == dry["sees new folders"]["comment"] == "Success!"
+    machine.run("rm /var/first")
+
+
 def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debian) -> None:
     common = {
         "DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e")),

@@ -186,3 +186,16 @@ def test_commands_see_names_that_are_planned_in_the_topmost_folder(debian: Debia
         states[command] = {"test.nop": [{"onlyif": command}]}
     assert_foreseen(debian, states)
     debian.run("rm -rf /data /programs; chmod 755 /srv")
+
+
+def test_commands_of_another_user_run_where_only_root_may_go(debian: Debian) -> None:
+    debian.run("mkdir -m 0700 /srv/closed")
+    where = [{"cwd": "/srv/closed"}, {"runas": "nobody"}]
+    states: dict[str, Any] = {
+        "/srv/closed/f": {"file.managed": [{"contents": "here"}]},
+        "not read": {"test.nop": [{"unless": "grep here f"}, *where]},
+        "there": {"test.nop": [{"onlyif": "test $(pwd) = /srv/closed"}, *where]},
+    }
+    dry = assert_foreseen(debian, states)
+    assert (dry["not read"]["comment"], dry["there"]["comment"]) == ("Success!", "Success!")
+    debian.run("rm -r /srv/closed")
