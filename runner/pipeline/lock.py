@@ -18,6 +18,7 @@ from runner.support.redaction import command_line
 
 RUN = "lock"  # of the folder: its holder compiles and runs
 PAUSE = 0.1  # seconds between two tries of a run that waits
+LONGEST_LOOK = 60.0  # seconds that a run waits for those who only look, at most without --wait
 
 
 class Locked(RunnerError):
@@ -33,9 +34,12 @@ class NoLocks(RunnerError):
 
 
 @contextmanager
-def held(state_dir: str, wait: float = 0.0, name: str = RUN) -> Iterator[Callable[[], None]]:
+def held(
+    state_dir: str, wait: float = 0.0, name: str = RUN, only_looks: bool = False
+) -> Iterator[Callable[[], None]]:
     """Hold the lock of a state folder. Gives what leaves it, in a child, to the parent. name: of
-    the lock: RUN, or of what else only one process does.
+    the lock: RUN, or of what else only one process does. only_looks: together with others that
+    only look; a run waits for them.
 
     wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked,
     which says who holds it (process, command, since when), and RunnerError when there can be no
@@ -44,16 +48,22 @@ def held(state_dir: str, wait: float = 0.0, name: str = RUN) -> Iterator[Callabl
     # who uses the folder meanwhile gets the one that was looked at here
     folder, descriptor = _opened(state_dir, name)
     try:
-        _take(descriptor, wait, name)
-        words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
-        with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
-            os.ftruncate(descriptor, 0)
-            holder = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
-            os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)
+        _take(descriptor, wait, name, only_looks)
+        if not only_looks:
+            _sign(descriptor)
         yield lambda: os.close(descriptor)
     finally:
         os.close(descriptor)
         del folder
+
+
+def _sign(descriptor: int) -> None:
+    """Say who holds it; a full disk is no reason not to hold it."""
+    words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
+    holder = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)
 
 
 def keep_folder(path: str, wait: float = 0.0) -> None:
@@ -92,26 +102,36 @@ def _opened(state_dir: str, name: str) -> tuple[TrustedFolder, int]:
         ) from None
 
 
-def _take(descriptor: int, wait: float, name: str = RUN) -> None:
-    until = time.monotonic() + wait
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if wait >= 0 and time.monotonic() >= until:
-                holder = _holder(descriptor)
-                if name != RUN:
-                    raise Locked(f"another process does this already: {holder}") from None
-                message = f"another run is under way: {holder}"
-                raise Locked(message, hint="--wait waits until it has ended") from None
-        except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
-            message = (
-                f"the lock cannot be taken: the file system does not lock files: {error.strerror}"
+def _take(descriptor: int, wait: float, name: str = RUN, only_looks: bool = False) -> None:
+    began = time.monotonic()
+    while not _is_taken(descriptor, fcntl.LOCK_SH if only_looks else fcntl.LOCK_EX):
+        longest, others_look = wait, False
+        if wait < LONGEST_LOOK and _is_taken(descriptor, fcntl.LOCK_SH):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            longest, others_look = LONGEST_LOOK, True
+        if wait >= 0 and time.monotonic() >= began + longest:
+            raise _locked(
+                "`runner watch` looks at states" if others_look else _holder(descriptor), name
             )
-            hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
-            raise NoLocks(message, hint=hint) from None
         time.sleep(PAUSE)
+
+
+def _is_taken(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
+        message = f"the lock cannot be taken: the file system does not lock files: {error.strerror}"
+        hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
+        raise NoLocks(message, hint=hint) from None
+    return True
+
+
+def _locked(holder: str, name: str) -> Locked:
+    if name != RUN:
+        return Locked(f"another process does this already: {holder}")
+    return Locked(f"another run is under way: {holder}", hint="--wait waits until it has ended")
 
 
 def _holder(descriptor: int) -> str:

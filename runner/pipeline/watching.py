@@ -135,7 +135,8 @@ class KeptTree:
             whole.enter_context(ending(session.options.timeout))
             if in_history:
                 whole.enter_context(recorded(session, run_id, about))
-            whole.enter_context(held(session.options.state_dir, session.options.wait))
+            options, dry = session.options, session.run.dry
+            whole.enter_context(held(options.state_dir, options.wait, only_looks=dry))
             compiled = self._compiled()
             report = run_compiled(
                 session, compiled, run_id, about, observe=observe, in_history=in_history

@@ -112,10 +112,10 @@ def test_a_report_changes_nothing_until_a_person_says_so(watched: Machine) -> No
         shown = watched("watch", "status").stdout
         assert f"would change: file: {conf}" in shown
         assert "runner watch fix" in shown
-        assert "2 changed" in watched("watch", "fix", "--wait=-1").stdout
+        assert "2 changed" in watched("watch", "fix").stdout
         watcher.until_deviating(0)
         assert text(conf) == "right"
-        assert "Nothing is known" in watched("watch", "fix", "--wait=-1").stdout
+        assert "Nothing is known" in watched("watch", "fix").stdout
 
 
 def test_ask_tells_once(watched: Machine) -> None:
