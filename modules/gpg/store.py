@@ -204,12 +204,17 @@ def receive(copy: Copy, names: Sequence[str], keyserver: str | None) -> None:
     """Import what a key server has for fingerprints or IDs into a copy. Raises CommandFailed."""
     server = [f"--keyserver={keyserver}"] if keyserver else []
     argv = ["gpg", "--batch", "--no-tty", "--no-options", "--homedir", copy.folder, *server]
+    folder = os.open(copy.folder, os.O_PATH | os.O_CLOEXEC)  # os: our own scratch
     try:
+        # the path of a socket has at most 107 bytes, that of the folder may be longer
+        short = f"/proc/{os.getpid()}/fd/{folder}/dirmngr"
+        copy.put("S.dirmngr", f"%Assuan%\nsocket={short}\n".encode())
         done = cmd.probe([*argv, "--recv-keys", "--", *(f"0x{plain_id(name)}" for name in names)])
         if done.retcode and not copy.keys():  # of an agent, which there is none of, it complains
             raise CommandFailed(f"Unable to add key to keychain: {reason(done)}")
     finally:
         cmd.probe(["gpgconf", "--homedir", copy.folder, "--kill", "all"])  # dirmngr would stay
+        os.close(folder)
 
 
 def _parsed(text: str) -> list[Key]:

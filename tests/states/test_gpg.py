@@ -6,6 +6,7 @@ from __future__ import annotations
 import http.server
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -33,8 +34,9 @@ class KeyServer(http.server.BaseHTTPRequestHandler):
 
 
 def test_a_key_server_is_asked_in_a_real_run_and_only_believed_with_the_key(
-    machine: Machine,
+    tmp_path: Path,
 ) -> None:
+    machine = Machine(tmp_path / ("long-" * 30))  # too long for the path of a socket
     address = served(KeyServer).replace("http", "hkp")
     where = f"{{gnupghome: {machine.folder}/home, keyserver: {address}}}"
     machine.write(

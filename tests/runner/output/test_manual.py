@@ -25,7 +25,7 @@ from runner.pipeline.session import Session
 from runner.sources.config import load
 
 LIBRARY = Registry({})
-PILLAR = {"db_password": "x"}  # what the examples take from it
+PILLAR = {"db_password": "x", "rescue": "x"}  # what the examples take from it
 OF_THE_MACHINE = (
     "missing-file",
     "feature",
