@@ -31,6 +31,7 @@ _MARK = b"\nrun "  # what a record begins with; its checksum and its length foll
 _HEAD = len(_MARK) + 8
 _DIGEST = 16  # bytes at the end of a record: which states it has
 _FORMAT = 2  # of marshal: every version of Python reads it
+_States = tuple[dict[str, Any], list[tuple[Any, ...]]]  # the graph, and the results
 RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
 BEGIN = (
     "INSERT INTO runs (run, command, user, started, revision, dirty, compiled, total, kind, scope,"
@@ -118,38 +119,64 @@ def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
 
 
 def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: str) -> None:
+    import sqlite3
+
+    # of a record by itself, say of another version of runner: it is left out
+    mistakes = (ValueError, TypeError, sqlite3.IntegrityError, sqlite3.ProgrammingError)
+    store = contents.ContentStore(state_dir, lambda: connection)
+    keep = (0, 0)
+    connection.execute("PRAGMA synchronous=FULL")  # durable before the file is emptied
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for run in _unknown(connection, list(_runs(data))):
+            connection.execute("SAVEPOINT record")
+            try:
+                _write_run(connection, run, store)
+                keep = run.keep
+            except mistakes:
+                connection.execute("ROLLBACK TO record")
+            connection.execute("RELEASE record")
+        dropped = drop_old(connection, keep)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    if dropped:
+        store.drop(kept)
+
+
+def _unknown(connection: sqlite3.Connection, runs: list[UnchangedRun]) -> list[UnchangedRun]:
+    """The runs after the last one in the database: who wrote that one, and those before it, was
+    killed before the file was empty.
+    """
+    known = "SELECT 1 FROM runs WHERE run = ?"
+    for number in range(len(runs), 0, -1):
+        if connection.execute(known, runs[number - 1].begin[:1]).fetchone():
+            return runs[number:]
+    return runs
+
+
+def _write_run(
+    connection: sqlite3.Connection, run: UnchangedRun, store: contents.ContentStore
+) -> None:
     import json
 
     def write(statement: str, *rows: tuple[object, ...]) -> None:
         for row in rows:
             connection.execute(statement, row)
 
-    store = contents.ContentStore(state_dir, lambda: connection)
-    connection.execute("BEGIN IMMEDIATE")
-    keep = (0, 0)
-    for run in _runs(data):
-        if connection.execute("SELECT 1 FROM runs WHERE run = ?", run.begin[:1]).fetchone():
-            continue  # it was killed before it emptied the file
-        text = text_of(run.graph)
-        graph = snapshots.hash_of(text) if text else ""
-        number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
-        write(KILLED, (number,))
-        total, counts = run.counts
-        write(COUNTS, (total, json.dumps(counts), number))
-        *end, errors = run.end
-        write(END, (*end, json.dumps(errors), number))
-        times = zip(run.results, run.durations, run.starts, strict=True)
-        for position, (row, duration, start) in enumerate(times):
-            write(RESULT, result(number, position, row, duration, start))
-        store.begin(number or 0, write)
-        if text:
-            store.put_data(text, graph)
-        store.close()
-        keep = run.keep
-    dropped = drop_old(connection, keep)
-    connection.execute("COMMIT")
-    if dropped:
-        store.drop(kept)
+    text = text_of(run.graph)
+    graph = snapshots.hash_of(text) if text else ""
+    number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
+    write(KILLED, (number,))
+    total, counts = run.counts
+    write(COUNTS, (total, json.dumps(counts), number))
+    *end, errors = run.end
+    write(END, (*end, json.dumps(errors), number))
+    times = zip(run.results, run.durations, run.starts, strict=True)
+    for position, (row, duration, start) in enumerate(times):
+        write(RESULT, result(number, position, row, duration, start))
+    store.begin(number or 0, write)
+    if text:
+        store.put_data(text, graph)
+    store.close()
 
 
 def result(
@@ -178,22 +205,32 @@ def text_of(graph: dict[str, Any]) -> bytes:
 
 def _runs(data: bytes) -> Iterator[UnchangedRun]:
     """Yield the runs of a file, as far as they are whole."""
-    states: dict[bytes, tuple[dict[str, Any], list[tuple[Any, ...]]]] = {}
+    states: dict[bytes, _States] = {}
     at = data.find(_MARK)
     while at >= 0:
         checksum, length = data[at + len(_MARK) : at + _HEAD - 4], data[at + _HEAD - 4 : at + _HEAD]
         body = data[at + _HEAD : at + _HEAD + int.from_bytes(length)]
         if _checksum(body) == checksum:
-            *facts, durations, starts, text = marshal.loads(body[:-_DIGEST])
-            digest = body[-_DIGEST:]
-            if text:
-                states[digest] = marshal.loads(text)
-            if digest in states:
-                graph, results = states[digest]
-                begin, counts, end, keep = facts
-                yield UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
+            with suppress(
+                ValueError, TypeError, LookupError, EOFError
+            ):  # of another version of runner
+                yield _run(body, states)
             at += _HEAD + len(body) - 1
         at = data.find(_MARK, at + 1)
+
+
+def _run(body: bytes, states: dict[bytes, _States]) -> UnchangedRun:
+    """The run of a record. states: those of the records before it, by their digests. Raises
+    ValueError, TypeError, LookupError and EOFError for what is none.
+    """
+    begin, counts, end, keep, durations, starts, text = marshal.loads(body[:-_DIGEST])
+    digest = body[-_DIGEST:]
+    if text:
+        states[digest] = marshal.loads(text)
+    if digest not in states or not isinstance(begin[0], str):
+        raise ValueError("it is of another form, or what its states are was lost")
+    graph, results = states[digest]
+    return UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
 
 
 def drop_old(connection: sqlite3.Connection, keep: tuple[int, int]) -> int:

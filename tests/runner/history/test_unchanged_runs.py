@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import json
+import marshal
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.history import unchanged
 from runner.history.unchanged import LARGEST, NAME
 
 TREE = (
@@ -126,10 +128,73 @@ def test_a_damaged_one_is_left_out_and_none_is_written_twice(converged: Machine)
     waiting(converged).write_bytes(damaged)
     assert len(numbers(converged)) == 3
     waiting(converged).write_bytes(copy)
-    assert len(numbers(converged)) == 4
+    assert len(numbers(converged)) == 3
     waiting(converged).write_bytes(b"no runs at all")
-    assert len(numbers(converged)) == 4
+    assert len(numbers(converged)) == 3
     assert size(converged) == 0
+
+
+STATES = ({}, [("t",) * 14])
+FACTS: list[Any] = [
+    ("other", "command", "0", 1.0, "", 0, "", 1, "run", ""),
+    (1, {}),
+    (1.0, "done", 0, 0, 0, []),
+    (0, 0),
+    [0.1],
+    [0.1],
+    marshal.dumps(STATES),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        (0, (*FACTS[0], "a column more")),
+        (0, (None, *FACTS[0][1:])),
+        (0, ()),
+        (0, 5),
+        (4, [0.1, 0.2]),
+        (4, 5),
+        (5, [object]),
+        (6, b""),
+        (6, b"no states"),
+        (6, marshal.dumps(5)),
+        (7, "one more"),
+        (None, None),
+    ],
+)
+def test_a_record_of_another_form_is_left_out(
+    converged: Machine, number: int | None, value: Any
+) -> None:
+    """It is whole, by its checksum: another version of runner has written it."""
+    facts = list(FACTS)
+    if number == 7:
+        facts.append(value)
+    elif number is not None:
+        facts[number] = value if value != [object] else [b"bytes", *facts]
+    body = b"\xff" if number is None else marshal.dumps(tuple(facts))
+    body += b"d" * unchanged._DIGEST
+    record = unchanged._MARK + unchanged._checksum(body) + len(body).to_bytes(4) + body
+    converged("sls", "a")
+    with waiting(converged).open("ab") as file:
+        file.write(record)
+    converged("sls", "a")
+    assert numbers(converged) == [3, 2, 1]
+    assert (converged.folder / "f").exists() and size(converged) == 0
+    (converged.folder / "f").unlink()
+    assert converged("sls", "a").stderr == ""
+    assert numbers(converged) == [4, 3, 2, 1]
+
+
+def test_dropped_runs_do_not_come_back(converged: Machine) -> None:
+    """Who took them in was killed before the file was empty."""
+    converged.config["history_runs"] = 2
+    for _ in range(4):
+        converged("sls", "a")
+    copy = waiting(converged).read_bytes()
+    before = numbers(converged)
+    waiting(converged).write_bytes(copy)
+    assert numbers(converged) == before
 
 
 def test_older_runs_are_dropped_all_the_same(converged: Machine) -> None:
