@@ -27,6 +27,7 @@ class ScheduleFiles(Record):
 
 
 SCHEDULE = ScheduleFiles()
+RESTART = "/run/systemd/shutdown/scheduled"  # there while systemd is about to restart the machine
 
 
 # What no run needs, nor what it starts: scripts of packages, commands of the tree. The rest of what
@@ -53,6 +54,7 @@ REGULAR = f"SuccessExitStatus={_OVERLAP}\n"
 def systemd_word(word: str) -> str:
     """A word of a command as ExecStart= reads it."""
     word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
+    word = word.replace("\n", "\\n")
     return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
 
 

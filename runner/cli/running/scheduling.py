@@ -173,7 +173,9 @@ def at_first_boot(command: tuple[str, ...]) -> States:
     that runs: images are made without one.
     """
     what = "Bring this machine to its state for the first time"
-    once = f"ExecStartPost=rm -f {FIRST_BOOT_LINK}\nRestart=on-failure\nRestartSec=30\n"
+    # a run that ends for a restart (system.reboot) goes on when the machine has started again
+    done = f"test -e {scheduled.RESTART} || rm -f {FIRST_BOOT_LINK}"
+    once = f"ExecStartPost=/bin/sh -c '{done}'\nRestart=on-failure\nRestartSec=30\n"
     text = scheduled.service_text(MARK, what, command, _BEFORE_LOGIN, once)
     text += "\n[Install]\nWantedBy=multi-user.target\n"
     link = {"name": FIRST_BOOT_LINK, "target": FIRST_BOOT, "makedirs": True}

@@ -11,6 +11,7 @@ import pytest
 
 import runner
 from runner.api.own_program import MAIN, own_program, own_python
+from runner.api.scheduled import systemd_word
 
 
 def test_code_of_ours_has_the_modules_of_runner_and_of_python_by_their_names() -> None:
@@ -34,3 +35,9 @@ def test_runner_is_started_by_its_path_where_it_has_one(
     assert own_program() == own_python(MAIN)
     monkeypatch.setenv("PATH", str(program.parent))
     assert own_program() == [str(program)]
+
+
+def test_a_word_of_a_unit_stays_on_its_line() -> None:
+    """What is in a name is no line of the unit."""
+    assert systemd_word("a\nExecStartPost=b") == "a\\nExecStartPost=b"
+    assert systemd_word("a\n b") == '"a\\n b"'
