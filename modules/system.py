@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import re
 
 from modules import _paths, cmd, file
+from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here, scheduled
 from runner.api.offline import of_running
@@ -16,9 +18,9 @@ from runner.api.own_program import own_run
 REQUIRED = "/run/reboot-required"  # of Debian's packages, and of those who follow them
 PACKAGES, KERNEL = "packages ask for it", "a newer kernel is installed"
 BOOT = "/proc/sys/kernel/random/boot_id"
-PENDING = "/run/systemd/shutdown/scheduled"
 UNIT = "/etc/systemd/system/runner-continue.service"
 LINK = "/etc/systemd/system/multi-user.target.wants/runner-continue.service"
+_ASKED_IN = "RUNNER_RESTART_ASKED_IN"  # of the run that goes on: the boot that it was begun in
 _MARK = "# Written by the state system.reboot of runner"
 # whatever the run ended with, it is through; not where it was killed, or has asked again
 _ONCE = f"""SuccessExitStatus=1 2 3 4 5 6
@@ -41,12 +43,16 @@ class Restart(Record):
         return self.boot == _boot()
 
     def is_awaited(self, state: str) -> bool:
-        """Return whether a run is to go on after it, which was left by a state."""
-        return self.state == state and file.lexists(LINK)
+        """Return whether this run goes on after it, which was left by a state. A run that somebody
+        else begins does not, though the mark of one that was killed is there.
+        """
+        is_own = not self.is_of_this_boot and os.environ.get(_ASKED_IN) == self.boot
+        return self.state == state and is_own
 
-    def is_under_way(self, state: str) -> bool:
-        """Return whether a state has asked for it, and it comes."""
-        return self.state == state and self.is_of_this_boot and file.lexists(PENDING)
+    def is_under_way(self, state: str, goes_on: bool) -> bool:
+        """Return whether a state has asked for it, and it comes. goes_on: a run after it, too."""
+        is_as_asked = self.state == state and file.lexists(LINK) == goes_on
+        return is_as_asked and self.is_of_this_boot and file.lexists(scheduled.RESTART)
 
     def was_in_vain(self, why: str) -> bool:
         """Return whether what it was for is as it was."""
@@ -77,9 +83,11 @@ def restart_needed() -> str:
 
 
 def _libraries_ask() -> bool:
-    """Return whether dnf says so."""
-    program = _paths.which("needs-restarting")
-    return bool(program) and cmd.probe([str(program), "-r"]).retcode == 1
+    """Return whether dnf says so, which fails with the same exit code."""
+    if not _paths.which("needs-restarting"):
+        return False
+    done = cmd.probe(["needs-restarting", "-r"])
+    return done.retcode == 1 and "Reboot is required" in done.stdout
 
 
 @for_states
@@ -96,7 +104,28 @@ def run_again() -> list[str]:
             "continue: this command line cannot be repeated (highstate, sls and pull can be,"
             " without --pillar): what it says belongs into the pillar's files"
         )
+    _folder()
     return words
+
+
+def _folder() -> str:
+    """Return the current directory as WorkingDirectory= has it. Raises StateFailed where that
+    cannot.
+    """
+    with contextlib.suppress(OSError):  # it is gone
+        if "\n" not in (folder := os.getcwd()):
+            return folder.replace("%", "%%")
+    raise StateFailed("continue: the run cannot go on in this directory: start it in another one")
+
+
+@for_states
+def check_restart(minutes: int, message: str) -> None:
+    """Raise StateFailed for a restart that cannot be asked for."""
+    needs("shutdown", "systemd-sysv")
+    if minutes < 0:
+        raise StateFailed(f"timeout: expected a number of minutes from 0, got {minutes}")
+    if message:
+        plain_name(message, "the message")
 
 
 @for_states
@@ -105,13 +134,16 @@ def restart(state: str, why: str, command: list[str], minutes: int, message: str
     head = {"state": state, "boot": _boot(), "why": why}
     head["kernel"] = os.uname().release
     mark = "\n".join([_MARK, *(f"# {key}: {value}" for key, value in head.items())])
-    place = f"WorkingDirectory={scheduled.systemd_word(os.getcwd())}\n"
-    what = "Go on with the run that has restarted this machine"
-    text = scheduled.service_text(mark, what, command or ["true"], service=f"{_ONCE}{place}")
+    what, service = "Go on with the run that has restarted this machine", _ONCE
+    if command:  # "-": the directory may be gone by then
+        service += f"WorkingDirectory=-{_folder()}\nEnvironment={_ASKED_IN}={head['boot']}\n"
+    text = scheduled.service_text(mark, what, command or ["true"], service=service)
     file.write(UNIT, f"{text}\n[Install]\nWantedBy=multi-user.target\n".encode())
     if command and not file.lexists(LINK):
         file.makedirs(os.path.dirname(LINK))
         file.symlink(UNIT, LINK)
+    if not command and file.lexists(LINK):  # of a restart that another one comes before
+        file.remove(LINK)
     try:
         _shutdown("-r", minutes, message)
     except CommandFailed:

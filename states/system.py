@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from modules import system
+from modules import pkg, system
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed, here
 from runner.api.offline import offline_as
 from runner.api.run_end import THE_RUN_ENDS
@@ -42,12 +42,14 @@ def reboot(
               - pkg: new kernel
     """
     asked, tag = system.last_restart(), " ".join((here.chunk.tag if here.chunk else name).split())
-    if asked.is_awaited(tag) and not asked.is_of_this_boot:
+    if asked.is_awaited(tag):
         return "The machine was restarted, and the run goes on"
     why = system.restart_needed()
-    if only_on_pending_reboot and not why:
+    planned = only_on_pending_reboot and not why and bool(pkg.planned_changes())
+    if only_on_pending_reboot and not why and not planned:
         return "No restart is required"
-    if asked.is_under_way(tag):
+    system.check_restart(timeout, message)
+    if asked.is_under_way(tag, continue_):
         return Done("The machine is about to be restarted", extra=THE_RUN_ENDS)
     if only_on_pending_reboot and why == system.KERNEL and asked.was_in_vain(why):
         raise StateFailed(
@@ -57,8 +59,11 @@ def reboot(
     command = system.run_again() if continue_ else []
     goes_on = ", and the run goes on after it" if continue_ else ""
     yield Plan(
-        {"restart": why or "asked for by the state"},
-        f"The machine is set to be restarted{goes_on}",
+        {} if planned else {"restart": why or "asked for by the state"},
+        f"The machine is set to be restarted{goes_on}"
+        f"{', where a package asks for it that is to be changed' if planned else ''}",
+        exact=not planned,
+        why="packages are to be changed before, which may ask for a restart" if planned else None,
     )
     system.restart(tag, why, command, timeout, message)
     return Done(f"The machine is restarted in {timeout} min{goes_on}", extra=THE_RUN_ENDS)

@@ -27,6 +27,10 @@ OWED = """mkdir -p /run/systemd/shutdown; touch /run/reboot-required
 printf '%s\\n' '#!/bin/sh' 'touch /run/systemd/shutdown/scheduled' >/usr/local/sbin/shutdown
 chmod 755 /usr/local/sbin/shutdown
 """
+DNF = """rm /run/reboot-required
+printf '%s\\n' '#!/bin/sh' 'echo {}; exit 1' >/usr/local/bin/needs-restarting
+chmod 755 /usr/local/bin/needs-restarting
+"""
 
 
 SLUMBER = f"cp /bin/sleep /usr/local/bin/slumber; {starts('/usr/local/bin/slumber', '1000')}"
@@ -34,6 +38,10 @@ SCENARIOS = [
     on("system.reboot", OWED, name="now", message="we are back soon", timeout=3),
     on("system.reboot", f"{OWED}rm /run/reboot-required", name="now", plans=False),
     on("system.reboot", OWED, name="now", **{"continue": True}, fails="systemd does not run"),
+    on("system.reboot", OWED, name="now", message="-c", fails="the message: "),
+    on("system.reboot", OWED, name="now", timeout=-1, fails="from 0, got -1"),
+    on("system.reboot", f"{OWED}{DNF.format('Reboot is required to')}", name="now"),
+    on("system.reboot", f"{OWED}{DNF.format('Cannot read')}", name="now", plans=False),
     on(
         "system.reboot",
         f"{OWED}rm /run/reboot-required",

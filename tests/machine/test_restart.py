@@ -22,6 +22,11 @@ use it:
 /etc/second:
   file.managed: [contents: x]
 """
+BOOT = """boot:
+  system.reboot: [continue: True]
+/etc/second:
+  file.managed: [contents: x]
+"""
 SHUTDOWN = """#!/bin/sh
 echo "$@" >>/root/asked
 mkdir -p /run/systemd/shutdown; touch /run/systemd/shutdown/scheduled
@@ -86,6 +91,35 @@ def test_killed_between_nothing_is_lost_or_done_twice(debian: Debian) -> None:
     assert json.loads(debian.runner("show", "pending", "--out", "json").stdout)["local"] == []
 
 
+def test_what_a_killed_run_leaves_holds_up_no_restart(debian: Debian) -> None:
+    """The mark of a run that was killed as it went on: others do not take it for theirs."""
+    prepare(debian)
+    debian.runner("sls", "web")
+    debian.run(RESTARTED)
+    assert "2 unchanged" in debian.runner("sls", "web").stdout
+    debian.run(f"test -e {LINK}; rm /etc/first")
+    debian.runner("sls", "web")
+    assert asked(debian) == 2
+
+
+def test_whether_it_goes_on_is_what_the_tree_says_last(debian: Debian) -> None:
+    """In a directory whose name systemd reads otherwise."""
+    prepare(debian, BOOT)
+    debian.run("touch /run/reboot-required; mkdir -p '/root/a %n'")
+    debian.run("cd '/root/a %n' && runner sls web")
+    assert "2 unchanged" not in debian.runner("sls", "web").stdout
+    assert asked(debian) == 1
+    text = debian.read(f"cat {UNIT}")
+    assert "WorkingDirectory=-/root/a %%n\n" in text
+    assert not debian.read(
+        f"systemd-analyze verify {UNIT} 2>&1 | grep -i -e directory -e environ; :"
+    )
+    debian.tree(web=BOOT.replace("True", "False"))
+    debian.runner("sls", "web")
+    assert asked(debian) == 2
+    debian.run(f"test ! -e {LINK}; {RESTARTED}")
+
+
 def test_it_is_where_it_is_required(debian: Debian) -> None:
     prepare(debian, "boot:\n  system.reboot: []\n/etc/second:\n  file.managed: [contents: x]\n")
     assert "2 states: 1 changed, 1 unchanged" in debian.runner("sls", "web").stdout
@@ -96,6 +130,14 @@ def test_it_is_where_it_is_required(debian: Debian) -> None:
     assert asked(debian) == 1, "it is about to be restarted"
     debian.run(f"{RESTARTED} test ! -e {LINK}")
     assert "1 changed, 1 unchanged" in debian.runner("sls", "web").stdout
+
+
+def test_a_dry_run_knows_that_packages_may_ask_for_it(debian: Debian) -> None:
+    prepare(debian, "hello:\n  pkg.installed: []\nboot:\n  system.reboot: [order: last]\n")
+    boot = debian.results("sls", "web", "--test")["boot"]
+    assert boot["result"] is None and not boot["changes"]
+    assert "where a package asks for it that is to be changed" in boot["comment"]
+    assert "1 undecided" in debian.runner("sls", "web", "--test").stdout
 
 
 def test_a_command_line_that_cannot_be_repeated(debian: Debian) -> None:
