@@ -88,23 +88,33 @@ def _unavailable(changes: Changes) -> dict[str, str]:
 def _simulated(changes: Changes) -> dict[str, str]:
     """The packages whose restoring would change others than those that are restored."""
     goal = {name: was.get("version", "") for name, (was, _) in changes.items()}
+    done: dict[str, str] = {}  # by the transactions before it
     for transaction in _transactions(changes):
-        others = _others(transaction, goal)
+        others = _others(transaction, goal, done)
         if not others:
+            done |= {target.name: target.version or "" for target in transaction.targets}
             continue
         alone = {
             target.name: why
             for target in transaction.targets
-            if (why := _others(transaction._replace(targets=(target,)), goal))
+            if (why := _others(transaction._replace(targets=(target,)), goal, done))
         }
         return alone or {target.name: others for target in transaction.targets}
     return {}
 
 
-def _others(transaction: Transaction, goal: dict[str, str]) -> str:
-    """Return what a transaction would change beyond the goal, in words; empty for nothing."""
+def _others(transaction: Transaction, goal: dict[str, str], done: dict[str, str]) -> str:
+    """Return what a transaction would change beyond the goal, in words; empty for nothing.
+
+    done: the versions that packages will have by then, where the package manager can be asked so.
+    """
+    manager = pkg.provider()
     try:
-        simulation = pkg.provider().simulate(transaction)
+        if done and manager.has("simulates_plans"):
+            held = tuple(sorted(manager.held()))
+            simulation = manager.simulate_after(transaction, tuple(sorted(done.items())), held)
+        else:
+            simulation = manager.simulate(transaction)
     except StateFailed as failure:
         return failure.message
     if simulation.refusal:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from debian import Debian
+from debian_archive import INDEX, package
 
 UNIT = "[Service]\nExecStart=/bin/sleep 1000\nUser=zoe\n[Install]\nWantedBy=multi-user.target\n"
 TREE: dict[str, Any] = {
@@ -284,3 +285,22 @@ def test_a_killed_run_is_undone_with_the_members_of_its_groups(fresh: Debian) ->
     assert steps(done) == steps(foreseen)
     assert not [step for step in steps(done) if step["refused"]]
     assert fresh.read(look) == before
+
+
+def test_what_an_upgrade_brought_along_goes_behind_it(fresh: Debian) -> None:
+    """What the newer version needs is not asked of the older one."""
+    needs = "Package: told\nVersion: 2\nArchitecture: all\nMaintainer: me\nDepends: extra\n"
+    newer = package("told", "2", {"DEBIAN/control": f"{needs}Description: told\n"})
+    fresh.run(f"{package('told')}{newer}{package('extra')}{INDEX}")
+    fresh.run("apt-get install -q -y told=1")
+    both = {"told": {"old": "1", "new": "2"}, "extra": {"old": "", "new": "1"}}
+    (done,) = fresh.results("single", "pkg.uptodate", "x").values()
+    assert done["changes"] == both
+    for words in (["--test"], []):
+        told = steps(fresh.runner("undo", *words, "--out", "json").stdout)
+        assert {step["what"]: step["refused"] for step in told} == {
+            "package told: version 1 instead of 2": None,
+            "package extra: removed": None,
+        }
+    assert fresh.read("dpkg-query -Wf '${Version}' told") == "1"
+    fresh.run("dpkg-query -W extra", code=1)
