@@ -43,8 +43,9 @@ def present(
     """Make sure that there is a pair of keys of ssh: a private one (mode 0600), and beside it the
     public one (NAME.pub). A key that is there is never overwritten, and its passphrase is left.
 
-    `salt['ssh.user_keys'](USER, prvfile=False)` has the public key in templates; `ssh_auth.present`
-    with `source: NAME.pub` lets it in.
+    `ssh_auth.present` with `source: NAME.pub` lets it in; `__slot__:salt:file.read(NAME.pub)` is
+    the public key as an argument of other states, `salt['ssh.user_keys'](USER, prvfile=False)` in
+    templates, which are rendered before it is made.
 
     name: The file of the private key, such as ~zoe/.ssh/id_ed25519; its folder is made, if needed.
     type: ed25519, rsa or ecdsa. A key of another one is an error.

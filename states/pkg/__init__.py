@@ -250,13 +250,13 @@ def uptodate(
     how: Upgrading = Installing(),
 ) -> Planned:
     """Make sure that all packages, or some, are in their newest version. What the package manager
-    keeps back is told.
+    keeps back is told. `service.current` restarts, or tells, what runs on with replaced libraries.
 
     name: Names the state.
     refresh: Renew the package lists first.
     pkgs: Only these packages.
-    dist_upgrade: Also those whose new version needs further packages, or has others removed; false
-      leaves them as they are. Without it so, except that zypper stays within its release.
+    dist_upgrade: Also those whose new version needs further packages, or has others removed, which
+      is so without it (but zypper stays within its release); false leaves them as they are.
     security: Only versions that mend security problems, by the archive that they come from (apt)
       or their advisories (dnf).
 
