@@ -596,7 +596,7 @@ def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> lis
             shown.append(_pillar_word(word, keys))
         elif equals and name in ("--pillar", "pillar"):
             shown.append(f"{name}={_pillar_word(value, keys)}")
-        elif equals and matcher(tuple(keys or KEYS))(name):
+        elif equals and matcher(tuple(keys or KEYS))(name) and not is_none(value):
             shown.append(f"{name}={HIDDEN}")
         else:
             shown.append(without_logins(word))

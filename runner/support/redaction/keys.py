@@ -51,10 +51,12 @@ KEYS = (
 WORDS = frozenset(key.strip("*") for key in KEYS if key[0] != "!")  # which a key may be called
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
 _BESIDE = pattern(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$")
-# values that are none under any key: where a secret lies, the address of a server, a public key
+# values that are none under any key: where a secret lies, the address of a server, a public key, a
+# switch (`nopasswd=True` of a command line)
 _NONE = pattern(
     r"(salt:/)?(/[\w.@-]{1,32}){2,}|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
     r"|https?://[\w.:-]+/?|unix:/[\w./-]+|(ssh|ecdsa|sk)-[\w.@-]+ AAAA[\w+/=]+( .*)?"
+    r"|(?i:true|false|yes|no)"
 )
 
 

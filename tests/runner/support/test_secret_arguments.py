@@ -164,3 +164,9 @@ def test_a_word_is_not_taken_for_a_hash(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["diagnostics"] == []
     told = machine("call", "shadow.set_password", "nobody-here", "Plain0Mark", code=1).stderr
     assert "the password of nobody-here: expected the hash" in told and "0Mark" not in told
+
+
+def test_the_command_that_makes_the_changes_can_be_given(machine: Machine) -> None:
+    words = ["x", "hash_password=True", f"password={SECRET}"]
+    shown = machine("single", "test.configurable_test_state", *words, "--test", code=None).stdout
+    assert "hash_password=True" in shown and SECRET not in shown

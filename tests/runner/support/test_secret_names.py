@@ -534,6 +534,8 @@ def test_names_that_mean_none(key: str) -> None:
         "salt://keys/db",
         "http://backend:8080",
         "unix:/run/php/fpm.sock",
+        "True",
+        "no",
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN4lVDyQVjxaoQzomNux9CrXMPCdYpfUDSQa19RF3Aoj ann@x",
     ],
 )
