@@ -210,9 +210,16 @@ class GroupCommit:
             self.finish(owner)
 
     def _name(self, owner: int) -> None:
+        """Give the files of a state their names, in their order: none comes before one that gets
+        none, as the copy of a file that is edited.
+        """
         for file in self._files.pop(owner, ()):
-            if not self._finish(file):
-                self._nameless.setdefault(owner, []).append(file.path)
+            if owner in self._nameless:
+                file.abandon()
+                os.close(file.descriptor)
+            elif self._finish(file):
+                continue
+            self._nameless.setdefault(owner, []).append(file.path)
         if not self._files:
             self._targets.clear()
             for folder in self._folders.values():

@@ -39,7 +39,9 @@ def all_of_it(handle):
     if wrong == "folder":
         os.mkdir("out/7")
     if wrong == "temporary":
-        os.unlink("out/" + next(name for name in os.listdir("out") if name.startswith(".7.")))
+        starts = (".7.c.", ".7.")  # the copy beside an edited file, or the file itself
+        names = [name for start in starts for name in os.listdir("out") if name.startswith(start)]
+        os.unlink("out/" + names[0])
     return wrong not in ("syncfs", "fsync") and sync_all(handle)
 made = []
 def hear(event, arguments):
@@ -328,16 +330,17 @@ def test_which_file_systems_are_synced_as_a_whole(
 
 
 def test_a_file_that_does_not_get_its_name_is_gone(tmp_path: Path) -> None:
+    """So is what comes after it in its state."""
     commit, before = group_commit.GroupCommit(), os.listdir("/proc/self/fd")
     (tmp_path / "taken").mkdir()
-    for name in ("taken", "free"):
+    for name in ("first", "taken", "last"):
         (tmp_path / f".{name}").write_text("new")
         file = waiting(tmp_path, f".{name}", name)
         with commit.collecting(1):
             assert commit.add(file)
         os.close(file.folder)
-    assert commit.finish(1) == [f"{tmp_path}/taken"]
-    assert sorted(os.listdir(tmp_path)) == ["free", "taken"]
+    assert commit.finish(1) == [f"{tmp_path}/taken", f"{tmp_path}/last"]
+    assert sorted(os.listdir(tmp_path)) == ["first", "taken"]
     assert not commit.owns(1) and not commit.finish(1)
     assert os.listdir("/proc/self/fd") == before
 
@@ -442,6 +445,19 @@ def test_a_copy_beside_an_edited_file_comes_after_what_waits(machine: Machine) -
     machine("sls", "a")
     assert (machine.folder / "f.bak").read_text() == "old\n"
     assert (machine.folder / "f").read_text() == "new\n"
+
+
+def test_no_file_is_edited_whose_copy_did_not_get_its_name(machine: Machine) -> None:
+    (machine.folder / "out").mkdir()
+    names = ["7", *map(str, range(8, 27))]
+    for name in names:
+        (machine.folder / "out" / name).write_text("old")
+    replaces = "{{tmp}}/out/{}: {{file.replace: [{{pattern: old, repl: new, backup: .c}}]}}\n"
+    machine.write(a="".join(map(replaces.format, names)))
+    _, results = run(machine, "temporary")
+    assert all(result["changes"]["diff"] for result in results.values())
+    texts = {path.name: path.read_text() for path in (machine.folder / "out").iterdir()}
+    assert texts == dict.fromkeys(names, "new") | {f"{name}.c": "old" for name in names}
 
 
 def test_an_edit_that_fails_leaves_no_copy_beside_the_file(machine: Machine) -> None:
