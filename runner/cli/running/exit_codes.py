@@ -21,6 +21,7 @@ from runner.model.errors import RunnerError
 from runner.model.paths import is_away
 from runner.model.result import Report
 from runner.output import diagnostics, text
+from runner.support.own_modules import executed
 from runner.support.redaction import redact_all
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
@@ -33,7 +34,9 @@ LEFT_OUT = (
 )  # by cron, or by a plain user's shell
 INTERRUPTED, BROKEN_PIPE = 130, 141
 _EXIT = os._exit
-_AT_THE_END = ("jinja2", "sqlite3", "threading")  # they, or who has them, may do something then
+# they, or who has them, may do something at the end: the modules of a tree write what they have
+# left open
+_AT_THE_END = ("jinja2", "sqlite3", "threading", "runner.engine.loader.tree_imports")
 
 
 def code_of(report: Report, detailed: bool = False) -> int:
@@ -71,16 +74,13 @@ def program(run: Callable[[list[str]], int], arguments: list[str]) -> NoReturn:
 
 
 def _ends_at_once() -> bool:
-    """Return whether nothing waits for the end of Python, which takes apart all that it has.
-    What a tree has not closed is written at neither end.
-    """
+    """Return whether nothing waits for the end of Python, which takes apart all that it has."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
         return False
-    others = any(name in sys.modules for name in _AT_THE_END)
-    return not (others or atexit._ncallbacks())
+    return not (any(map(executed, _AT_THE_END)) or atexit._ncallbacks())
 
 
 def _with_raising_exit() -> None:
