@@ -159,6 +159,9 @@ class Executor:
         decision = self._decided(edges, pending)
         if is_declined and decision.verdict not in NOT_RUN:
             decision = DECLINED
+        shares = decision is RUN and not pending
+        if self._shared.is_waited_for and not shares:  # results come in the order of the run
+            self._commit()
         if decision.verdict in NOT_RUN:
             return self._ended(position, not_run_result(chunk, decision), decision, pending)
         if self._overlaps and self._runs_parallel(position):
@@ -166,8 +169,7 @@ class Executor:
             return False
         failed = self._failed_before(position)
         mode = self._mode_of(position, failed)
-        shares = mode is Mode.REAL and decision is RUN and not pending
-        shares = shares and self._shared.takes(position)
+        shares = shares and mode is Mode.REAL and self._shared.takes(position)
         self._called_now = position
         with GROUP_COMMIT.collecting(position if shares else None):
             result = self._called(position, decision, mode)

@@ -231,6 +231,7 @@ ORDERED = {
         "{tmp}/h: {file.managed: [contents: x, prereq: [test: q]]}\n"
         "q: {test.succeed_with_changes: [unless: grep -q new {tmp}/f]}"
     ),
+    "what does not run": "{tmp}/h: {file.managed: [contents: x, require: [test: bad]]}",
     "a listener": "l: {cmd.wait: [name: 'true', listen: [file: {tmp}/f]]}",
 }
 
@@ -248,6 +249,8 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
         (machine.folder / "link").symlink_to("f")
         (machine.folder / "way").symlink_to(".")
         first, last = "{tmp}/e: {file.managed: [contents: x]}\n", "{tmp}/z: {test.nop: []}\n"
+        if then == "what does not run":
+            first = f"bad: {{test.fail_without_changes: [failhard: false]}}\n{first}"
         second = "{tmp}/f: {file.managed: [contents: new]}\n"
         line = ORDERED[then]
         if line.startswith("{tmp}/f: {file.append"):
@@ -268,7 +271,7 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
 
 
 def failed(then: str) -> bool:
-    return then in ("a path in it", "what fails")
+    return then in ("a path in it", "what does not run", "what fails")
 
 
 def test_what_is_known_of_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
