@@ -114,6 +114,21 @@ def planned_among(words: Iterable[str]) -> str | None:
     return None
 
 
+# what programs read without being told to
+READ_BY = dict.fromkeys(
+    ("getent", "groups", "id", "runuser", "su", "sudo"), ("/etc/passwd", "/etc/group")
+)
+
+
+def planned_in(words: Iterable[str]) -> str | None:
+    """The same for the words of a shell, of which any may be a program."""
+    for word in words:
+        paths = [word] if word.startswith("/") else [*READ_BY.get(word, ()), which(word) or ""]
+        if found := planned_among(paths):
+            return found
+    return None
+
+
 def which(program: str, path: str | None = None) -> str | None:
     """The file of a program in the directories of PATH, or of another such list."""
     if overlay() is None:

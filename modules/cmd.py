@@ -225,8 +225,10 @@ def complete(
     view = processes.view() if see_planned else None
     if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
         raise processes.unseen(cwd)
-    if plain and see_planned and view is None and (planned := _paths.planned_among(argv)):
-        raise processes.unseen(planned)
+    if see_planned and view is None and _paths.overlay() is not None:
+        shelled = () if plain else command_lines.named(argv[-1], cwd)
+        if planned := _paths.planned_among(argv) or _paths.planned_in(shelled):
+            raise processes.unseen(planned)
     done = processes.run_to_end(
         argv,
         env=salt_call.environment(argv, variables),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import random
 import sqlite3
@@ -551,3 +552,47 @@ def test_a_program_that_cannot_see_what_is_planned_decides_nothing(machine: Mach
     told = f"{machine.folder}/sub/f is only planned (depends on file: made)"
     assert (dry["patched"]["result"], dry["patched"]["comment"]) == (None, told)
     assert dry["elsewhere"]["result"] is False
+
+
+# guards on what is planned, and on what is not, with what they say there
+ON_PLANNED = (
+    "grep exit {tmp}/sub/own",
+    "{tmp}/sub/own",
+    "own",
+    "true && own >/dev/null",
+    "ls {tmp}/gone",
+    "grep -q exit {tmp}/sub/*",
+    "cat '{tmp}/sub/own' | grep exit",
+)
+ON_OTHERS = {"grep three {tmp}/other": True, "ls {tmp}/nothing": False, "ls {tmp}/states/*": True}
+
+
+def test_guards_that_cannot_see_what_is_planned_are_undecided(machine: Machine) -> None:
+    """Nothing is laid over the machine: it is too much, or a plain user's."""
+    (machine.folder / "sub").mkdir()
+    (machine.folder / "gone").touch()
+    (machine.folder / "other").write_text("three\n")
+    with open(machine.folder / "big", "wb") as big:
+        big.truncate(65 << 20)
+    path = f"{machine.folder}/sub:{os.environ['PATH']}"
+    states: dict[str, Any] = {
+        "{tmp}/sub/big": {"file.copy": [{"source": "{tmp}/big"}]},
+        "{tmp}/sub/own": {"file.managed": [{"contents": "exit 0"}, {"mode": "0755"}]},
+        "{tmp}/gone": {"file.absent": []},
+        "PATH": {"environ.setenv": [{"value": path}]},
+    }
+    for command in (*ON_PLANNED, *ON_OTHERS):
+        for kind in ("onlyif", "unless"):
+            states[f"{kind} {command}"] = {"test.nop": [{kind: command}]}
+    machine.write(unseen=json.dumps(states))
+    dry = machine.results("sls", "unseen", "--test")
+    for command in (*ON_PLANNED, *ON_OTHERS):
+        for kind in ("onlyif", "unless"):
+            said = dry[f"{kind} {command}".replace("{tmp}", str(machine.folder))]
+            if command in ON_PLANNED:
+                assert said["result"] is None, said
+                assert "is only planned (depends on " in said["comment"], said
+                continue
+            holds = ON_OTHERS[command]
+            skipped = f"{kind} condition is {'true' if holds else 'false'}"
+            assert said["comment"] == ("Success!" if holds == (kind == "onlyif") else skipped)

@@ -38,6 +38,7 @@ WRITTEN = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/she
 _JOINTS = frozenset((";", "&&", "||", "|", "(", ")", "!", "{", "}"))
 _REDIRECTIONS = frozenset((">", ">>", ">|"))
 _SEPARATED = re.compile(r"[\s'\";|&()<>=]+")
+_PATTERN = re.compile(r"[$`*?\[\\]")  # what a shell makes something else of
 _UNCLEAR = re.compile(r"[$`*?~\n\\]|<<|&(?!&)(?<!&&)")
 
 
@@ -71,6 +72,22 @@ def question(command: str, cwd: str | None = None) -> Question:
         or any(path.startswith(WRITTEN) for path in paths),
         not programs <= READERS | ASKERS,
     )
+
+
+def named(command: str, cwd: str | None = None) -> Iterator[str]:
+    """Generate the words of a command line that may be programs or other names, and its paths: of
+    a pattern the folder.
+
+    >>> list(named("own -q /srv/app/*.conf"))
+    ['own', '/srv/app']
+    """
+    for word in _SEPARATED.split(command):
+        plain = _PATTERN.split(word)[0]
+        if plain != word:
+            plain = plain[: plain.rfind("/") + 1]
+        elif word and word[0] not in "-/":
+            yield word
+        yield from _paths([plain], cwd)
 
 
 def alterations(command: str, cwd: str | None = None) -> Alterations:
