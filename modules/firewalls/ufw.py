@@ -20,7 +20,12 @@ DEFAULTS = "/etc/default/ufw"
 _DIRECTIONS = {"incoming": "INPUT", "outgoing": "OUTPUT", "routed": "FORWARD"}
 _POLICIES = {"ACCEPT": "allow", "DROP": "deny", "REJECT": "reject"}
 # ufw changes its files, and the rules in force where it is on
-_LOAD = f"! grep -q ^ENABLED=yes {SETTINGS} || /lib/ufw/ufw-init start >/dev/null"
+# the parameters and modules that it would set and load are of the kernel that runs
+_LOAD = f"""! grep -qi ^ENABLED=yes {SETTINGS} || (
+    DATA_DIR=; . /lib/ufw/ufw-init-functions
+    sysctl() {{ :; }}; modprobe() {{ :; }}; ufw_start >/dev/null
+)"""
+_SWITCHES = {("enable",): "yes", ("disable",): "no"}
 _PORTS = re.compile(r"(any|\d+(:\d+)?(,\d+(:\d+)?)*)(/[a-z]+)?")
 
 
@@ -143,11 +148,23 @@ def has_rule(words: list[str]) -> bool:
 @changer(touches=[])
 def change(*words: str) -> str:
     """Have ufw change something: what it says. Raises CommandFailed with why it does not."""
+    if is_offline() and words in _SWITCHES:
+        return _switch(_SWITCHES[words])
     asks = ["--force"] if words[0] == "enable" else []  # whether ssh may be cut off
     done = _ufw(*asks, *words)
     if done.retcode:
         raise CommandFailed(_reason(done))
     return done.stdout.strip()
+
+
+def _switch(value: str) -> str:
+    """Switch it on or off for the boot alone: ufw would set parameters of the kernel, too."""
+    text = file.read_bytes(SETTINGS).decode("utf-8", "surrogateescape")
+    line = f"ENABLED={value}"
+    text, found = re.subn(r"^ENABLED=.*", line, text, flags=re.MULTILINE)
+    text = text if found else f"{text}\n{line}\n"
+    file.write(SETTINGS, text.encode("utf-8", "surrogateescape"))
+    return line
 
 
 def _ufw(*words: str) -> Completed:

@@ -226,6 +226,7 @@ exporter:
 public:
   firewalld.present: [services: [ssh, exporter], prune_services: True]
 """
+TOUCHED = "touch /etc/touched\n"
 KEPT = {
     "iptables/ipsets": "add blocked 192.0.2.0/24",
     "iptables/rules.v4": "-A INPUT -m set --match-set blocked src -j DROP",
@@ -244,6 +245,10 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     image.run("systemctl stop firewalld ufw nftables; nft flush ruleset")
     before = image.read(kernel)
     image.tree(wall=FIREWALLS)
+    for path in ("/image/usr/sbin/sysctl", "/image/usr/sbin/modprobe"):
+        image.run(f"rm -f {path}")
+        image.write(path, f"#!/bin/sh\n{TOUCHED}", 0o755)
+    image.run("sed -i 's/^IPT_MODULES=.*/IPT_MODULES=nf_nat_ftp/' /image/etc/default/ufw")
     dry = image.results("sls", "wall", "--root", "/image", "--test")
     assert {each["result"] for each in dry.values()} == {None}
     made = image.results("sls", "wall", "--root", "/image")
@@ -254,6 +259,7 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     again = image.results("sls", "wall", "--root", "/image")
     assert not [each["changes"] for each in again.values() if each["changes"]]
     assert image.read(kernel) == before
+    image.run("test ! -e /image/etc/touched")
 
 
 JOB = "cron.present", "name=/bin/true", "user=root"

@@ -35,6 +35,7 @@ WITHOUT: Mapping[str, str] = {
     "service.*": "the file is an empty mark",
     "ssh_key.*": "ssh-keygen makes them",
     "sudo.*": "visudo reads it first",
+    "ufw.*": "one of two words, as ufw writes it",
     "user.*": "the mark of who lingers is an empty file",
 }
 
