@@ -21,6 +21,7 @@ from starting import PATIENCE, a_while, patiently, running, wait_until
 from runner.history import snapshots
 from runner.history.contents import ContentStore
 from runner.history.store import open_history
+from runner.support.files.scratch import Scratch
 from runner.support.redaction import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
@@ -333,6 +334,24 @@ def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
     assert "left by a run that was killed" in machine("sls", "a").stderr
     assert not left.exists()
     assert all(other.exists() for other in others), "only what this run had announced is"
+
+
+def test_scratch_folders_that_a_kill_left_are_removed_and_no_others(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    cache = machine.folder / "cache"
+    left = cache / "scratch-of-one-killed"
+    left.mkdir(parents=True, mode=0o700)
+    (left / "key").write_text("half")
+    (cache / "scratch-link").symlink_to(machine.folder / "states")
+    used = Scratch(str(cache))
+    machine("sls", "a", "--test")
+    assert left.exists(), "a dry run changes nothing"
+    machine("sls", "a")
+    assert not left.exists()
+    assert Path(used.path).is_dir(), "a process has it"
+    assert (machine.folder / "states/a.sls").exists()
+    used.remove()
+    assert not Path(used.path).exists()
 
 
 SECRET = "Tr0ub4dor/&3 x"

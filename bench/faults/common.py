@@ -176,8 +176,9 @@ class Tree:
         )
 
     def leftovers(self) -> list[str]:
-        """Temporary files beside targets."""
-        return [str(path) for path in self.folder.rglob(".*.runner-*")]
+        """Temporary files beside targets, and scratch folders."""
+        left = (*self.folder.rglob(".*.runner-*"), *self.folder.rglob("scratch-*"))
+        return [str(path) for path in left]
 
 
 class Running:

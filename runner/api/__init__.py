@@ -368,8 +368,9 @@ class Here(Protocol):
         ...
 
     def scratch(self) -> str:
-        """A private folder, deleted by the engine when the state ends."""
-        ...
+        """A private folder, until `clean`, when this stops being the current run."""
+
+    def clean(self) -> None: ...
 
     def new_overlay(self) -> Any:
         """Files of which nothing is planned yet, for what modules/_planned keeps of a dry run."""
@@ -496,6 +497,7 @@ class running:  # in lower case: used as a function; a generator costs more
         return before
 
     def __exit__(self, *problem: object) -> None:
+        self._current.clean()
         _here.reset(self._token)
 
 

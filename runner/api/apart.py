@@ -30,6 +30,9 @@ class Apart:
             self._stores[name] = copied(self.outer.store(name)) if self.outer else {}
         return self._stores[name]
 
+    def clean(self) -> None:
+        return None  # they are the run's
+
     def warn(self, message: str, unless: object = None) -> None:
         return None
 

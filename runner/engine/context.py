@@ -17,6 +17,7 @@ from runner.model.events import CustomEvent, Event
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.sources.config.options import Options
+from runner.support.files import scratch
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
 from runner.support.threads import get_ident
@@ -212,7 +213,7 @@ class Current:
         self._tree: Tree | None = None
         self.changed_requisites = changed_requisites
         self.called_directly = called_directly
-        self._scratch: list[str] = []
+        self._scratch: list[scratch.Scratch] = []
 
     @property
     def is_dry_run(self) -> bool:
@@ -273,23 +274,16 @@ class Current:
         return self.run.stores.setdefault(name, {})
 
     def scratch(self) -> str:
-        import tempfile
-
-        folder = tempfile.mkdtemp(prefix="scratch-", dir=self.run.cache().path)
+        folder = scratch.Scratch(self.run.cache().path)
         self._scratch.append(folder)
-        return folder
+        return folder.path
 
     def new_overlay(self) -> Any:
         return self.run.registry.new_overlay()
 
     def clean(self) -> None:
-        """Delete the scratch folders; the engine calls it when the state ends."""
-        if self._scratch:
-            import shutil
-
-            for folder in self._scratch:
-                with suppress(OSError):
-                    shutil.rmtree(folder)
+        while self._scratch:
+            self._scratch.pop().remove()
 
     @contextmanager
     def limited(self, what: str, size: int) -> Iterator[float]:

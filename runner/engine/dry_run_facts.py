@@ -332,7 +332,6 @@ class Look:
         except BaseException as problem:
             return problem
         finally:
-            current.clean()
             stores.pop("cached_look", None)
             if kept is not None:
                 stores["cached_look"] = kept

@@ -82,12 +82,9 @@ class Invoker:
         )
         self._things = () if reaction else None
         with running(current):
-            try:
-                self.attempts = 1
-                attempt = self._retried if "retry" in chunk.args else self._attempt
-                result = attempt(invocation)
-            finally:
-                current.clean()
+            self.attempts = 1
+            attempt = self._retried if "retry" in chunk.args else self._attempt
+            result = attempt(invocation)
         return _readable(result)._replace(
             key=reaction.key if reaction else "",
             warnings=(*result.warnings, *self._warnings(invocation, current)),

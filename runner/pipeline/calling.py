@@ -57,8 +57,6 @@ def call(
                 ) from None
             except Exception as error:
                 raise _attribute_error(function, called, error) from error
-            finally:
-                direct.clean()
 
 
 def _attribute_error(name: str, function: Callable[..., Any], error: Exception) -> Exception:

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from runner.api import StateFailed, forget_looks, running
@@ -227,6 +227,8 @@ def temp_file_cleanup(session: Session) -> Iterator[Callable[[str], None]]:
     temporaries = Temporaries(session.options.state_dir)
     for path in temporaries.sweep():
         warn(session, f"{path} was left by a run that was killed; it is removed")
+    with suppress(OSError, RunnerError):  # no cache, or one that is not ours alone
+        temporaries.sweep_scratch(session.run.cache(make=False).path)
     try:
         yield temporaries.note
     finally:

@@ -15,7 +15,8 @@ from contextlib import suppress
 
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
-from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.files import scratch
+from runner.support.files.trusted_folder import SCRATCH, TrustedFolder, trusted_folder
 
 NAME = "temporaries"
 _OURS = pattern(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
@@ -71,6 +72,12 @@ class Temporaries:
         with suppress(OSError):
             state.remove(NAME)
         return removed
+
+    @staticmethod
+    def sweep_scratch(cache: str) -> None:
+        """Remove the scratch folders of killed runs."""
+        if left := [f"{cache}/{name}" for name in os.listdir(cache) if name.startswith(SCRATCH)]:
+            scratch.sweep(left)
 
     def done(self) -> None:
         """The run has ended by itself: nothing is left, unless the disk let nothing be removed."""

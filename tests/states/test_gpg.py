@@ -50,6 +50,9 @@ def test_a_key_server_is_asked_in_a_real_run_and_only_believed_with_the_key(
     assert ADA_ID in subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     assert "Unable to add key to keychain" in machine("sls", "bad", code=2).stdout
 
+    left = [each.name for each in (machine.folder / "cache").glob("scratch-*")]
+    assert not left, "what was only asked before a change is gone, too"
+
     def ended() -> bool:
         ps = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True, check=True)
         ran = [line for line in ps.stdout.splitlines() if f"{machine.folder}/cache" in line]

@@ -114,6 +114,9 @@ class HarnessHere:
     def scratch(self) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
 
+    def clean(self) -> None:
+        return None  # with the folder of all
+
     def new_overlay(self) -> PlannedOverlay:
         return PlannedOverlay()
 

@@ -26,6 +26,7 @@ from runner.support.files.permissions import MOST_LINKS, Flaw, flaw
 _PASSED = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+SCRATCH = "scratch-"  # what the names of scratch folders in `cachedir` begin with
 ELSEWHERE = (
     "or choose a folder of your own: --cachedir DIR; `state_dir` and `cachedir` in the"
     " configuration"
