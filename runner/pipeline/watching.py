@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
+from glob import escape, glob
 from typing import Any
 
 from runner.engine.interrupts import ending
@@ -31,22 +32,26 @@ AS_IT_SHOULD_BE = ("unchanged", "changed", "no-op", "skipped")
 
 class Watched(Record):
     """A tree as who watches it knows it. states: by tag, "STATE: ID" without secrets. dependents:
-    by tag, the tags of the states that have a requisite on it. sources: the files and folders that
-    it was compiled from.
+    by tag, the tags of the states that have a requisite on it. folders: those of the tree, with
+    what counts there: all (tree), or the names alone (sources). files: those of it that were read.
+    own: the folders that runner itself writes.
     """
 
     states: dict[str, str]
     dependents: dict[str, list[str]]
-    sources: list[str]
+    folders: list[Look]
+    files: list[str]
+    own: list[str]
 
 
 class Seen(Record):
     """What a look at some states found. outcomes: by tag, in a word, of those that are not as they
-    should be; looks: by tag, what was looked at.
+    should be; looks: by tag, what was looked at; files: those of the tree that were read.
     """
 
     outcomes: dict[str, str]
     looks: dict[str, list[Look]]
+    files: list[str] = []
 
 
 class KeptTree:
@@ -80,13 +85,22 @@ class KeptTree:
     def facts(self) -> Watched:
         """What there is to watch."""
         secrets, options = self._session.run.secrets, self._session.options
-        roots = (options.file_roots, options.pillar_roots)
-        folders = [root for of_env in roots for folders in of_env.values() for root in folders]
-        folders.append(os.path.join(str(options.raw.get("config_dir") or ""), "facts.d"))
+        sources, pillar = (
+            [os.path.abspath(root) for of_env in roots.values() for root in of_env]
+            for roots in (options.file_roots, options.pillar_roots)
+        )
+        facts = os.path.join(str(options.raw.get("config_dir") or ""), "facts.d")
+        # code of the tree may be loaded when a state calls it
+        code = [
+            file for root in sources for file in glob(f"{escape(root)}/_*/**/*.py", recursive=True)
+        ]
         return Watched(
             {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._chunks},
             self._dependents,
-            [os.path.abspath(path) for path in dict.fromkeys([*options.files, *folders])],
+            [("sources", root) for root in sources]
+            + [("tree", folder) for folder in (*pillar, os.path.abspath(facts))],
+            [*map(os.path.abspath, options.files), *code, *self._session.watch.files],
+            [os.path.abspath(folder) for folder in (options.cachedir, options.state_dir) if folder],
         )
 
     def look(self, tags: Collection[str] | None) -> Seen:
@@ -141,7 +155,7 @@ class KeptTree:
             report = run_compiled(
                 session, compiled, run_id, about, observe=observe, in_history=in_history
             )
-        return report, seen._replace(looks=log.looks())
+        return report, seen._replace(looks=log.looks(), files=[*session.watch.files])
 
 
 def _named(chunk: Chunk) -> str:

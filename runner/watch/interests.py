@@ -8,6 +8,7 @@ comes, goes or is replaced there, and at the file that it leads to.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,12 +23,18 @@ _OF_NAMES = NAMES | ATTRIBUTES | _SELF
 _OF_FILE = MODIFIED | ATTRIBUTES | _SELF
 _OF_TREE = _OF_NAMES | MODIFIED
 NOT_WATCHED = frozenset([".git"])  # in a tree: git writes there when it only looks
+# names that nothing finds in a state tree: of editors, of version control, and what Python keeps
+_PASSING = re.compile(r"\.(git|hg|svn|#.*|.*\.sw.)|4913|.*~|#.*#|__pycache__|.*\.pyc(\..*)?")
+
+_By = dict[str, set[str]]
 
 
 class Interests:
     """What the states look at, watched. after `update`, unwatched: those of whom a part could not
-    be watched, since the kernel gives no more.
+    be watched, since the kernel gives no more. own: folders that this process's runs write.
     """
+
+    own: frozenset[str] = frozenset()
 
     def __init__(self, watches: Inotify) -> None:
         self._watches = watches
@@ -35,6 +42,7 @@ class Interests:
         self._named: dict[str, dict[str, set[str]]] = {}  # folder -> name -> who
         self._whole: dict[str, set[str]] = {}  # file, or folder of which each name counts -> who
         self._trees: dict[str, set[str]] = {}  # folder of which everything counts -> who
+        self._sources: dict[str, set[str]] = {}  # folder of a state tree: its names count -> who
         self._paths: dict[int, set[str]] = {}  # watch -> where it was asked for
         self._status: dict[str, os.stat_result | None] = {}
 
@@ -42,8 +50,8 @@ class Interests:
         """Watch what everybody looks at, and nothing else. since: when they looked. Returns whose
         may have changed since, before it was watched, with a path.
         """
-        before = self._named, self._whole, self._trees
-        self._named, self._whole, self._trees = {}, {}, {}
+        before = self._named, self._whole, self._trees, self._sources
+        self._named, self._whole, self._trees, self._sources = {}, {}, {}, {}
         self.unwatched = set()
         for who, places in looks.items():
             for kind, path in places:
@@ -84,13 +92,19 @@ class Interests:
     def _interested(self, path: str, event: inotify.Told) -> set[str]:
         if not event.name:
             on_way = self._named.get(path, {}).values() if event.mask & GONE else ()
-            return set().union(self._whole.get(path, ()), self._trees.get(path, ()), *on_way)
+            return self._below(path).union(self._whole.get(path, ()), *on_way)
         who = set(self._named.get(path, {}).get(event.name, ()))
         if event.mask & NAMES:
             who |= self._whole.get(path, set())
+            if not _PASSING.fullmatch(event.name):
+                who |= self._sources.get(path, set())
         if event.name not in NOT_WATCHED:
             who |= self._trees.get(path, set())
         return who
+
+    def _below(self, path: str) -> set[str]:
+        """Who is interested in a folder as a part of a larger one."""
+        return self._trees.get(path, set()) | self._sources.get(path, set())
 
     # -------------------------------------------------- what there is to watch
 
@@ -101,9 +115,10 @@ class Interests:
                 continue
             status = self._at(folder)
             is_folder = status is not None and stat.S_ISDIR(status.st_mode)
-            if is_folder and kind == "tree":
+            if is_folder and kind in ("tree", "sources"):
+                by = self._trees if kind == "tree" else self._sources
                 for below in self._folders(folder, who):
-                    self._trees.setdefault(below, set()).add(who)
+                    by.setdefault(below, set()).add(who)
             elif not is_folder or kind == "folder":
                 self._whole.setdefault(folder, set()).add(who)
 
@@ -151,7 +166,11 @@ class Interests:
 
     def _folders(self, top: str, who: str) -> Iterator[str]:
         for count, (folder, names, _) in enumerate(os.walk(top)):
-            names[:] = [name for name in names if name not in NOT_WATCHED]
+            names[:] = [
+                name
+                for name in names
+                if name not in NOT_WATCHED and os.path.join(folder, name) not in self.own
+            ]
             if count >= MOST_FOLDERS:
                 self.unwatched.add(who)
                 return
@@ -165,6 +184,7 @@ class Interests:
             (self._named, _OF_NAMES),
             (self._whole, _OF_FILE | NAMES),
             (self._trees, _OF_TREE),
+            (self._sources, _OF_NAMES),
         ):
             for path in by:
                 try:
@@ -180,22 +200,22 @@ class Interests:
 
     def _who(self, path: str) -> set[str]:
         of_names = self._named.get(path, {}).values()
-        return set().union(self._whole.get(path, ()), self._trees.get(path, ()), *of_names)
+        return self._below(path).union(self._whole.get(path, ()), *of_names)
 
     def _news(
         self,
-        before: tuple[dict[str, dict[str, set[str]]], dict[str, set[str]], dict[str, set[str]]],
+        before: tuple[dict[str, _By], _By, _By, _By],
     ) -> Iterator[tuple[str, set[str]]]:
         """Yield the paths that are watched since now, and by whom. A folder on the way to one has
         another time with each name that it gets, which tells nothing.
         """
-        named, whole, trees = before
+        named, *then_watched = before
         for folder, names in self._named.items():
             for name in names.keys() - named.get(folder, {}).keys():
                 status = self._at(path := os.path.join(folder, name))
                 if status is None or not stat.S_ISDIR(status.st_mode):
                     yield path, names[name]
-        for now, then in ((self._whole, whole), (self._trees, trees)):
+        for now, then in zip((self._whole, self._trees, self._sources), then_watched, strict=True):
             for path in now.keys() - then.keys():
                 yield path, now[path]
 

@@ -27,9 +27,13 @@ from runner.watch.watched_by import Look, Watched, watched_by
 SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what it may take at most
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
+CHANGED = " changed"
 NO_MORE = "fs.inotify.max_user_watches is too small"
 LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
-TREE = ""  # whose looks the sources of the tree are
+TREE, EDITED = (
+    "",
+    " ",
+)  # whose looks the folders of the tree are, and the files of it that were read
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -45,12 +49,15 @@ class Settings(Record):
 
 
 class Job(Record):
-    """A question that is being answered. tags: None for all states; began: seconds since 1970."""
+    """A question that is being answered. tags: None for all states; began: seconds since 1970;
+    is_first: it is the first one about another plan.
+    """
 
     what: str
     tags: list[str] | None
     event: str
     began: float
+    is_first: bool = False
 
 
 class Resident:
@@ -76,7 +83,9 @@ class Resident:
         self._states: dict[str, str] = {}
         self._dependents: dict[str, list[str]] = {}
         self._looks: dict[str, Watched] = {}
-        self._sources: list[Look] = []
+        self._sources: dict[str, Iterable[Look]] = {}
+        # the plan is another one: what was left alone has a chance; then, the look at it is to come
+        self._is_renewed = self._is_fresh = True
         self._pending: dict[str, str] = {}  # by tag, what was seen
         self._seen_first = self._seen_last = 0.0  # monotonic
         self._job: Job | None = None
@@ -179,9 +188,9 @@ class Resident:
         if not (self._pending or self._is_stale):
             self._seen_first = now
         self._seen_last = now
-        if TREE in news:
-            del news[TREE]
-            self._is_stale = True
+        self._is_stale |= not news.keys().isdisjoint((TREE, EDITED))
+        self._is_renewed |= news.pop(EDITED, None) is not None
+        news.pop(TREE, None)
         for tag, what in news.items():
             self._pending.setdefault(tag, what)
 
@@ -190,9 +199,14 @@ class Resident:
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + self._settings.every
-            self._is_stale, self._seen_first = True, 0.0
+            self._is_stale, self._is_renewed, self._seen_first = True, True, 0.0
+            self._checks.pop(TREE, None)
         if self._is_stale and self._may_compile and now >= self._settled_at():
-            self._compile()
+            if self._too_often([TREE], self._checks, MOST_LOOKS):
+                self._is_stale = False
+                self._postpone(TREE, "the tree")
+            else:
+                self._compile()
         if now >= self._next_sign:
             told.notify(WATCHDOG="1")
             self._next_sign = now + self._sign_of_life
@@ -200,14 +214,15 @@ class Resident:
         if not self._is_idle:
             return
         if self._later and now >= self._later_due:
-            self._pending, self._later = self._later | self._pending, {}
+            later, self._later = self._later, {}
+            self._note(later)
         if self._all_due:
             self._all_due = False
             self._pending.clear()
             self._ask("look", None, "all states")
         elif self._pending and now >= self._settled_at():
             pending, self._pending = self._pending, {}
-            event = f"{', '.join(sorted(set(pending.values()))[:3])} changed"
+            event = ", ".join(sorted(set(pending.values()))[:3]) + CHANGED
             self._look(pending, event)
 
     # -------------------------------------------------- the plan
@@ -247,14 +262,19 @@ class Resident:
             self._ended.append(self._plan)
         self._plan, self._next = process, None
         self._states, self._dependents = facts["states"], facts["dependents"]
-        self._sources = [("tree", path) for path in facts["sources"]]
+        self._sources = {TREE: [(kind, path) for kind, path in facts["folders"]]}
+        self._add_sources(facts["files"])
+        self._interests.own = frozenset(facts["own"])
         self._looks = {tag: by for tag, by in self._looks.items() if tag in self._states}
+        if self._is_renewed:
+            self._is_renewed, self._is_fresh = False, True
+            self._left_alone.clear()
+            self._acts.clear()
         self._deviations = {
-            tag: known._replace(left_alone="")
+            tag: known if tag in self._left_alone else known._replace(left_alone="")
             for tag, known in self._deviations.items()
             if tag in self._states
         }
-        self._left_alone.clear()
         self._job = None
         self._all_due = self._has_plan = True
         # before the first look, which may have to wait for the run that has this started
@@ -262,6 +282,11 @@ class Resident:
         self._status = self._status._replace(
             planned=time.time(), problem="", states=len(self._states)
         )
+
+    def _add_sources(self, files: Iterable[str]) -> None:
+        """Watch files of the tree that were read."""
+        looks: list[Look] = [("path", path) for path in files]
+        self._sources[EDITED] = dict.fromkeys([*self._sources.get(EDITED, ()), *looks])
 
     def _lost(self, process: PlanProcess) -> None:
         """A process of a plan has ended: its tree does not compile, or somebody has killed it."""
@@ -293,11 +318,15 @@ class Resident:
                 waiting += self._dependents.get(tag, ())
         for tag in self._too_often(tags, self._checks, MOST_LOOKS):
             del tags[tag]
-            if not self._later:
-                self._later_due = time.monotonic() + MINUTE
-            self._later[tag] = event
+            self._postpone(tag, event.removesuffix(CHANGED))
         if tags:
             self._ask("look", [*tags], event)
+
+    def _postpone(self, tag: str, what: str) -> None:
+        """Have something that was seen wait for a minute."""
+        if not self._later:
+            self._later_due = time.monotonic() + MINUTE
+        self._later[tag] = what
 
     def _too_often(
         self, tags: Iterable[str], times: dict[str, deque[float]], most: int
@@ -320,7 +349,8 @@ class Resident:
 
     def _ask(self, what: str, tags: list[str] | None, event: str) -> None:
         assert self._plan is not None
-        self._job = Job(what, tags, event, time.time())
+        self._job = Job(what, tags, event, time.time(), self._is_fresh)
+        self._is_fresh = False
         try:
             self._plan.ask(what, tags, event)
         except OSError:
@@ -337,6 +367,7 @@ class Resident:
             return
         for tag, looks in answer["looks"].items():
             self._looks[tag] = watched_by((kind, name) for kind, name in looks)
+        self._add_sources(answer["files"])
         found = self._judge(job, answer["outcomes"])
         self._watch(job.began)
         if job.what == "look" and found:
@@ -352,23 +383,25 @@ class Resident:
             known = self._deviations.get(tag)
             if tag not in outcomes:
                 self._deviations.pop(tag, None)
+                self._left_alone.discard(tag)
                 continue
             is_told_again = self._settings.act == DRIFT or (
                 self._settings.act == REPORT and job.tags is None
             )
-            if known is None or is_told_again:
+            if tag not in self._left_alone and (known is None or is_told_again):
                 found.append(tag)
             self._deviations[tag] = Deviation(
                 self._states[tag],
                 outcomes[tag],
                 job.event if known is None else known.event,
                 time.time() if known is None else known.since,
+                "" if known is None else known.left_alone,
             )
         return found
 
     def _act(self, found: Collection[str], seen: Job) -> None:
         """Report states, or put them right. seen: the look that has found them."""
-        fought = [] if seen.tags is None else self._too_often(found, self._acts, MOST_ACTS)
+        fought = [] if seen.is_first else self._too_often(found, self._acts, MOST_ACTS)
         for tag in fought:
             self._leave_alone(tag, f"it was found otherwise {MOST_ACTS} times in a minute")
         tags = [tag for tag in found if tag not in fought]
@@ -384,7 +417,7 @@ class Resident:
             tag: watched.places for tag, watched in self._looks.items()
         }
         before = bool(self._interests.unwatched)
-        changed = self._interests.update({TREE: self._sources, **places}, since)
+        changed = self._interests.update({**self._sources, **places}, since)
         if self._interests.unwatched and not before:
             self._tell(f"{NO_MORE}: the timer alone looks at what is left")
         self._note(changed)
@@ -395,7 +428,7 @@ class Resident:
         self._status = self._status._replace(
             deviations=[*self._deviations.values()],
             by_timer=len(self._states) - sum(watched.is_certain for watched in kinds),
-            unwatched=len(self._interests.unwatched - {TREE}),
+            unwatched=len(self._interests.unwatched - {TREE, EDITED}),
         )
         told.write(self._settings.state_dir, self._status)
         count, others = len(self._states), len(self._deviations)

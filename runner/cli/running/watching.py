@@ -48,7 +48,7 @@ class CommandPlan:
             if found:
                 return found[0]._asdict()
             # somebody has disabled the runs that start by themselves
-            return {"outcomes": dict.fromkeys(tags or (), "disabled"), "looks": {}}
+            return {"outcomes": dict.fromkeys(tags or (), "disabled"), "looks": {}, "files": []}
 
         return _told(finished)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 
@@ -182,6 +183,11 @@ class Watch:
         write it.
         """
         self._judge(path if path.startswith("/") else os.path.abspath(path))
+
+    @property
+    def files(self) -> Iterable[str]:
+        """What was read, with the folders and links on the way."""
+        return self._known.keys()
 
     def root(self, path: str) -> None:
         """Look at a folder whose files are read by their names: nobody else may add one either."""

@@ -170,6 +170,38 @@ def test_a_tree_is_compiled_anew_and_a_broken_one_is_not_used(watched: Machine) 
         assert status(watched)["problem"] == ""
 
 
+def test_what_no_plan_comes_from_compiles_nothing_anew(watched: Machine) -> None:
+    conf, states = watched.folder / "conf", watched.folder / "states"
+    (states / "log").touch()
+    watched.config["state_dir"] = str(states / "own")
+    with watching(watched, "--act", "drift") as watcher:
+        planned = status(watched)["planned"]
+        (states / "log").write_text("more")
+        (states / ".web.sls.swp").write_text("an editor's")
+        (states / ".git").mkdir()
+        conf.write_text("wrong")  # and what that run writes into its own folder
+        until_right(watcher, conf)
+        conf.unlink()
+        until_right(watcher, conf)
+        assert status(watched)["planned"] == planned
+        (states / "new").touch()
+        watcher.until(lambda: status(watched)["planned"] != planned)
+
+
+def test_what_fails_again_and_again_is_left_alone_until_the_tree_is_edited(
+    machine: Machine,
+) -> None:
+    machine.write(web="{tmp}/conf: {file.exists: []}")
+    with watching(machine, "--act", "drift", "web") as watcher:
+        for number in range(5):
+            machine.write(**{f"new{number}": ""})  # has all looked at
+            watcher.until_deviating(1)
+        assert "conf is left alone" in watcher.said
+        assert len(runs(machine)) == 4
+        machine.write(web="{tmp}/conf: {file.managed: [{contents: right}]}")
+        until_right(watcher, machine.folder / "conf")
+
+
 def test_a_tree_that_never_compiled_is_an_error(machine: Machine) -> None:
     machine.write(web="a:\n  file.mangled: []\n")
     done = machine("watch", "web", code=1)

@@ -98,6 +98,23 @@ def test_folders_tell_of_their_names_and_trees_of_all_below(
     assert watching.touched() == {"tree", "folder"}
 
 
+def test_of_a_state_tree_the_names_count(tmp_path: Path, watching: Watching) -> None:
+    for name in "own", "below":
+        (tmp_path / name).mkdir()
+    (file := tmp_path / "below/log").touch()
+    watching.interests.own = frozenset([f"{tmp_path}/own"])
+    watching.take(tree=("sources", str(tmp_path)))
+    file.write_text("more")
+    for passing in ".web.sls.swp", "4913", "web.sls~", "#web.sls#", ".#web.sls", "__pycache__":
+        (tmp_path / "below" / passing).touch()
+    (tmp_path / "own/lock").touch()
+    assert watching.touched() == set()
+    (tmp_path / "below/new.sls").touch()
+    assert watching.touched() == {"tree"}
+    (tmp_path / "below/new.sls").unlink()
+    assert watching.touched() == {"tree"}
+
+
 def test_what_changed_before_it_was_watched_is_told(tmp_path: Path, watching: Watching) -> None:
     looked = time.time() - 1
     (tmp_path / "there").touch()
