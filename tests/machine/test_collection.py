@@ -65,9 +65,10 @@ INVENTORY = {
         },
     }
 }
+# but for what undo goes by, the contents of files for their owner alone
 LOOK = (
     "find /var /etc /root /home /tmp /run /opt /srv /usr/local /dev/shm -xdev -newer /srv/begun"
-    f" -type f -print0 | xargs -0r grep -laF -e {SECRET} || true"
+    f" -type f -not -path '*/undo/*.contents' -print0 | xargs -0r grep -laF -e {SECRET} || true"
 )
 
 
