@@ -194,10 +194,15 @@ def _key(record: Kept, moves: Counter[str]) -> tuple[Any, ...]:
 
 
 def _call(tag: str, function: str, target: str) -> str:
-    """A call of a changer in words: with its state, where one made it."""
+    """A call of a changer in words: with its state, where one made it. What is only runner's own is
+    named by the function of the state.
+    """
+    parts = tag.split("_|-")
     call = f"{function} {' '.join(target.split())}".strip()
+    if tag and any(part.startswith("_") for part in function.split(".")):
+        call = f"{parts[0]}.{parts[-1]}"
     call = call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}..."
-    state, id_, *_ = [*tag.split("_|-"), "", ""]
+    state, id_, *_ = [*parts, "", ""]
     return f"{state}: {id_} ({call})" if tag else call
 
 

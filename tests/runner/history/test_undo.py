@@ -773,3 +773,24 @@ def test_undo_of_a_clone_that_failed_does_not_bring_back_what_it_left(machine: M
     said = machine("undo", "1", code=None).stdout  # of git it says that it knows nothing
     assert str(target / "f") not in said and not (machine.folder / "above").exists()
     assert not (machine.folder / "f").exists()
+
+
+PIPX = """#!/bin/sh
+mkdir -p "$PIPX_HOME/venvs/tool"
+echo '{"main_package": {"package": "tool", "package_version": "1.0"}}' \\
+    >"$PIPX_HOME/venvs/tool/pipx_metadata.json"
+"""
+
+
+def test_what_cannot_be_undone_has_the_name_that_users_know(machine: Machine) -> None:
+    folder = machine.folder / "programs"
+    (folder / "venvs").mkdir(parents=True)
+    (folder / "pipx").write_text(PIPX)
+    (folder / "pipx").chmod(0o755)
+    machine.environment |= {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PIPX_HOME": str(folder),
+    }
+    machine.write(a=FILE + "tool: {pipx.installed: []}")
+    machine("sls", "a")
+    assert answer(machine, "undo", "--test", code=2)["unknown"] == ["pipx: tool (pipx.installed)"]
