@@ -26,6 +26,7 @@ from runner.model.places import Source
 from runner.model.records import Record
 from runner.sources.git import FullDisk, GitError, Mirror, Remote, display_url, mirror_folder
 from runner.sources.gitfs.environments import Refs, ServedFiles
+from runner.support.files.group_commit import make_contents_durable
 from runner.support.files.trusted_folder import trusted_folder
 
 UNUSED = 7 * 86400  # seconds after which an exported commit is removed
@@ -211,7 +212,7 @@ def _export(checkout: Checkout) -> None:
                 os.makedirs(inner)  # as with Salt: an older branch may lack it
             else:
                 mirror.export(target.commit, inner, target.root)
-            _make_durable(new)
+            make_contents_durable(new)
             with suppress(FileExistsError):
                 os.rename(new, checkout.export)
         finally:
@@ -224,19 +225,6 @@ def _export(checkout: Checkout) -> None:
     except GitError as error:
         message = f"{error.message} ({target.ref})"
         raise RunnerError(message, checkout.place, error.hint, "git") from None
-
-
-def _make_durable(folder: str) -> None:
-    """Have the disk hold what is below a folder. Raises OSError."""
-    for at, _, names in os.walk(folder):
-        for path in (at, *(os.path.join(at, name) for name in names)):
-            if os.path.islink(path):
-                continue
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 def remove_unused(cachedir: str, used: Iterable[Checkout]) -> None:

@@ -268,11 +268,14 @@ class GroupCommit:
 
 
 def make_contents_durable(folder: str) -> None:
-    """Make the contents of all files below a folder durable, which nobody else can reach. Raises
+    """Make all that is in a folder durable, files and names, which nobody else can reach. Raises
     OSError.
     """
-    found = (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names)
-    paths = [path for path in found if stat.S_ISREG(os.lstat(path).st_mode)]
+    paths = []
+    for root, _, names in os.walk(folder):
+        files = (os.path.join(root, name) for name in names)
+        paths += [path for path in files if stat.S_ISREG(os.lstat(path).st_mode)]
+        paths.append(root)
     if len(paths) >= FEWEST:
         top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

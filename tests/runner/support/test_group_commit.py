@@ -478,7 +478,7 @@ def test_an_edit_that_fails_leaves_no_copy_beside_the_file(machine: Machine) -> 
 
 
 @pytest.mark.parametrize(
-    ("count", "works", "singly"), [(16, True, 0), (16, False, 16), (3, True, 3)]
+    ("count", "works", "singly"), [(16, True, 0), (16, False, 16), (3, True, 3), (0, True, 0)]
 )
 def test_what_was_unpacked_is_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, works: bool, singly: int
@@ -494,7 +494,10 @@ def test_what_was_unpacked_is_durable(
     )
     monkeypatch.setattr(group_commit.GROUP_COMMIT, "sync_all", lambda *_: works)
     group_commit.make_contents_durable(str(tmp_path))
-    assert sorted(synced) == sorted(f"{tmp_path}/sub/{n}" for n in range(singly))
+    wanted = [f"{tmp_path}/sub/{n}" for n in range(singly)]
+    if singly == count:
+        wanted += [str(tmp_path), f"{tmp_path}/sub"]
+    assert sorted(synced) == sorted(wanted)
 
 
 def test_an_archive_is_durable_before_it_is_in_its_place(machine: Machine) -> None:
