@@ -100,12 +100,16 @@ class WaitingFile(Record):
     data: bytes | None = None
     chunk: Chunk | None = None
 
-    def finish(self) -> None:
-        """Give it its name. Raises OSError."""
+    def is_named(self) -> bool:
+        """Give it its name; whether that could be done."""
         folder, name = os.path.split(self.path)
-        os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
-        WRITTEN.note(self.descriptor, self.data)
-        FOLDER_SYNCS.changed(self.folder, folder, self.chunk, self.at)
+        try:
+            os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+            WRITTEN.note(self.descriptor, self.data)
+            FOLDER_SYNCS.changed(self.folder, folder, self.chunk, self.at)
+        except OSError:
+            return False
+        return True
 
     def abandon(self) -> None:
         with suppress(OSError):
@@ -210,32 +214,29 @@ class GroupCommit:
             self.finish(owner)
 
     def _name(self, owner: int) -> None:
-        """Give the files of a state their names, in their order: none comes before one that gets
-        none, as the copy of a file that is edited.
+        """Give the files of a state their names, in their order: none where one of them cannot be
+        synced, and none after one that gets none, as the copy of a file that is edited.
         """
-        for file in self._files.pop(owner, ()):
-            if owner in self._nameless:
+        files = self._files.pop(owner, [])
+        lost = owner in self._nameless or not all(map(self._is_synced, files))
+        for file in files:
+            lost = lost or not file.is_named()
+            if lost:
                 file.abandon()
-                os.close(file.descriptor)
-            elif self._finish(file):
-                continue
-            self._nameless.setdefault(owner, []).append(file.path)
+                self._nameless.setdefault(owner, []).append(file.path)
+            os.close(file.descriptor)
         if not self._files:
             self._targets.clear()
             for folder in self._folders.values():
                 os.close(folder)
             self._folders.clear()
 
-    def _finish(self, file: WaitingFile) -> bool:
+    def _is_synced(self, file: WaitingFile) -> bool:
         try:
             if file.at[0] in self._unsynced:
                 os.fsync(file.descriptor)
-            file.finish()
         except OSError:
-            file.abandon()
             return False
-        finally:
-            os.close(file.descriptor)
         return True
 
     def _synced_one_by_one(self) -> set[int]:
