@@ -30,23 +30,30 @@ class Told(Record):
 
 
 class NoMoreWatches(Exception):
-    """The kernel's limit of watches is reached: fs.inotify.max_user_watches."""
+    """The kernel gives no more watches, or none at all."""
 
 
 class Inotify:
-    """Watches of files and folders. Raises OSError where the kernel has none (any more)."""
+    """Watches of files and folders. lack: why there are no more, where there are no more."""
 
     def __init__(self) -> None:
+        self.lack = "fs.inotify.max_user_watches is too small"
         self._libc = ctypes.CDLL(None, use_errno=True)
         self.descriptor: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self.descriptor < 0:
+        self._is_there = self.descriptor >= 0
+        if not self._is_there:
             number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
+            self.lack = f"there is no inotify: {os.strerror(number)}"
+            if number == errno.EMFILE:
+                self.lack = "fs.inotify.max_user_instances is too small"
+            self.descriptor = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # it never tells
 
     def watch(self, path: str, mask: int) -> int | None:
         """The number of the watch of a path, where one may be already; None where nothing is there,
         or nobody may look. Raises NoMoreWatches.
         """
+        if not self._is_there:
+            raise NoMoreWatches
         name = os.fsencode(path)
         flags = mask | _DONT_FOLLOW | _MASK_ADD
         number: int = self._libc.inotify_add_watch(self.descriptor, name, flags)

@@ -28,7 +28,6 @@ SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what i
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
 CHANGED = " changed"
-NO_MORE = "fs.inotify.max_user_watches is too small"
 LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
 TREE, EDITED = (
     "",
@@ -419,7 +418,7 @@ class Resident:
         before = bool(self._interests.unwatched)
         changed = self._interests.update({**self._sources, **places}, since)
         if self._interests.unwatched and not before:
-            self._tell(f"{NO_MORE}: the timer alone looks at what is left")
+            self._tell(f"{self._inotify.lack}: the timer alone looks at what is left")
         self._note(changed)
 
     def _ready(self) -> None:
@@ -429,6 +428,7 @@ class Resident:
             deviations=[*self._deviations.values()],
             by_timer=len(self._states) - sum(watched.is_certain for watched in kinds),
             unwatched=len(self._interests.unwatched - {TREE, EDITED}),
+            lack=self._inotify.lack if self._interests.unwatched else "",
         )
         told.write(self._settings.state_dir, self._status)
         count, others = len(self._states), len(self._deviations)

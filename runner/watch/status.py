@@ -43,6 +43,7 @@ class Status(Record):
     states: int = 0
     by_timer: int = 0  # of them, those of which nothing or not all tells
     unwatched: int = 0  # of them, those for which the kernel had no more watches
+    lack: str = ""  # why
     deviations: list[Deviation] = []
 
     @property

@@ -120,7 +120,7 @@ def _status(common: Common) -> int:
     if known.by_timer:
         print(f"of {known.by_timer} not everything tells: they are looked at by the timer, too")
     if known.unwatched:
-        print(f"{known.unwatched} by the timer alone: {resident.NO_MORE}")
+        print(f"{known.unwatched} by the timer alone: {safe(known.lack, sys.stdout)}")
     if known.problem:
         print(safe(known.problem, sys.stdout))
     for each in known.deviations:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,21 @@ def test_the_process_of_the_plan_may_be_killed(watched: Machine) -> None:
 
 
 # ---------------------------------------------------------------- what it watches
+
+
+def test_without_inotify_the_timer_looks(watched: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    conf, argv = watched.folder / "conf", watched.argv
+    none = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"'
+    limited = ["unshare", "--user", "--map-root-user", "sh", "-c", none, "sh"]
+    with ExitStack() as started:
+        with monkeypatch.context() as patch:
+            patch.setattr(watched, "argv", lambda *words: [*limited, *argv(*words)])
+            words = ("--act", "drift", "--every", "1s")
+            watcher = started.enter_context(watching(watched, *words))
+        assert "max_user_instances is too small: the timer alone" in watcher.said
+        assert "by the timer alone: fs.inotify.max_user_i" in watched("watch", "status").stdout
+        conf.write_text("wrong")
+        watcher.until(lambda: text(conf) == "right")
 
 
 def test_list_says_what_tells_of_each_state(machine: Machine) -> None:
