@@ -317,6 +317,11 @@ def options_of_tree(common: Common) -> Any:
     return options_of(common, root="")
 
 
+def options_of_state(common: Common) -> Any:
+    """The configuration for what is about runner's own records alone: no repository is fetched."""
+    return options_of(common, gitfs_remotes=[], ext_pillar=[])
+
+
 def loaded(
     common: Common,
     tree: Tree | Literal["current"] | None = "current",

@@ -389,6 +389,8 @@ def test_git_repositories_are_fetched_outside(image: Image, tree: Repository) ->
     shutil.rmtree(cache)
     refused = image("highstate", code=1).stderr
     assert "there is no earlier copy of it" in refused and "runner.yaml" in refused
+    assert "sls c" in image("history").stdout, "which needs none"
+    image("forget", "--all")
     empty_afterwards(image)
 
 
