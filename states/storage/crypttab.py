@@ -14,6 +14,7 @@ from modules.storage import crypttab
 from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned
 from runner.api.claims import PART, Claim
 from runner.api.kinds import Kind, Property
+from states.storage._mapped import MappedName
 
 OPPOSITE = {"present": "absent"}
 SWITCHES = frozenset(
@@ -63,7 +64,8 @@ def _options_problem(options: Mapping[str, object]) -> str | None:
     return None
 
 
-Mapped = Annotated[Name, Check(_mapped_problem)]
+Listed = Annotated[Name, Check(_mapped_problem)]
+Mapped = Annotated[MappedName, Check(_mapped_problem)]
 Field = Annotated[Name, Check(_word_problem)]
 Options = Annotated[dict[Name, bool | int | Line], Check(_options_problem)]
 ENTRY = Kind("entry {name} of {config}")
@@ -135,7 +137,7 @@ def present(
 
 
 @file.validated
-def absent(name: Mapped, config: AbsolutePath = crypttab.PATH) -> Planned:
+def absent(name: Listed, config: AbsolutePath = crypttab.PATH) -> Planned:
     """Make sure that no start opens an encrypted device of this name. One that is open stays so.
 
     name: Its name below /dev/mapper.

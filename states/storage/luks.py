@@ -13,12 +13,14 @@ from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Pattern, Planned,
 from runner.api.kinds import Kind, Property, Wording
 from runner.api.offline import offline_as
 from states._rights import only_root
+from states.storage._mapped import MappedName
 
 dry_run_check = only_root("cryptsetup")
 OPPOSITE = {"opened": "closed"}
 Passphrase = Secret[NonEmptyLine]
 Mapped = Annotated[
-    Name, Pattern(r"[A-Za-z0-9_+:@][A-Za-z0-9_.+:@-]*", "the name that it gets below /dev/mapper")
+    MappedName,
+    Pattern(r"[A-Za-z0-9_+:@][A-Za-z0-9_.+:@-]*", "the name that it gets below /dev/mapper"),
 ]
 DEVICE = Kind(
     "encrypted device {name}",
