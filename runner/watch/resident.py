@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 
 from runner.model.records import Record
+from runner.output.text import on_one_line
 from runner.watch import status as told
 from runner.watch.acts import DRIFT, REPORT
 from runner.watch.inotify import Inotify
@@ -221,7 +222,7 @@ class Resident:
             self._ask("look", None, "all states")
         elif self._pending and now >= self._settled_at():
             pending, self._pending = self._pending, {}
-            event = ", ".join(sorted(set(pending.values()))[:3]) + CHANGED
+            event = on_one_line(", ".join(sorted(set(pending.values()))[:3]) + CHANGED)
             self._look(pending, event)
 
     # -------------------------------------------------- the plan

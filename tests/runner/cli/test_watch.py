@@ -119,6 +119,18 @@ def test_a_report_changes_nothing_until_a_person_says_so(watched: Machine) -> No
         assert "Nothing is known" in watched("watch", "fix").stdout
 
 
+def test_a_name_that_somebody_chose_makes_no_line_of_its_own(machine: Machine) -> None:
+    machine.write(web="{tmp}/kept: {file.directory: [{clean: true}]}")
+    with watching(machine, "web") as watcher:
+        (machine.folder / "kept").mkdir()
+        watcher.until_deviating(0)
+        (machine.folder / "kept/a\nforged").touch()
+        watcher.until_deviating(1)
+        for shown in machine("history"), machine("watch", "status"):
+            assert "kept/a\\nforged changed" in shown.stdout
+            assert "\nforged" not in shown.stdout
+
+
 def test_ask_tells_once(watched: Machine) -> None:
     other = watched.folder / "other"
     with watching(watched, "--act", "ask") as watcher:
