@@ -18,6 +18,7 @@ from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
+from modules._planned.machine import planned_machine
 from modules._texts.files import text_of
 from modules.file import _rights
 from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
@@ -168,6 +169,23 @@ def _led_to(paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(places))
 
 
+# programs that tell what is in no planned file; of mounts they tell also those of the view
+_OF_MOUNTS = frozenset(("df", "findmnt", "lsblk", "mount", "mountpoint"))
+_OF_PACKAGES = frozenset(
+    ("apt", "apt-cache", "apt-mark", "dnf", "dpkg", "dpkg-query", "pacman", "rpm", "yum", "zypper")
+)
+
+
+def _beside_files(words: Sequence[str]) -> str | None:
+    """What a shell's words ask for that is planned, and that no view of files shows."""
+    if not _OF_PACKAGES.isdisjoint(words):
+        if named := next(filter(planned_machine().packages.__contains__, words), None):
+            return named
+    if _OF_MOUNTS.isdisjoint(words):
+        return None
+    return _paths.planned_among(word for word in words if word != "/")
+
+
 @for_states
 def complete(
     cmd: str | Sequence[str],
@@ -225,9 +243,12 @@ def complete(
     view = processes.view() if see_planned else None
     if cwd is not None and view is None and not os.path.isdir(cwd):  # os: no view of it
         raise processes.unseen(cwd)
-    if see_planned and view is None and _paths.overlay() is not None:
-        shelled = () if plain else command_lines.named(argv[-1], cwd)
-        if planned := _paths.planned_among(argv) or _paths.planned_in(shelled):
+    if see_planned and _paths.overlay() is not None:
+        shelled = () if plain else tuple(command_lines.named(argv[-1], cwd))
+        if planned := _beside_files(shelled):
+            raise processes.unseen(planned)
+        planned = _paths.planned_among(argv) or _paths.planned_in(shelled)
+        if view is None and planned:
             raise processes.unseen(planned)
     done = processes.run_to_end(
         argv,

@@ -242,12 +242,22 @@ class PendingFacts:
         return self._foreseen[state] < Foreseen.IN_FILES
 
     def _planner(self, path: str) -> str:
-        """The state that plans a path, or another one where its Plan does not say so."""
+        """The state that plans a path or a package, or another one where its Plan does not say."""
+        if planner := self.maker_of(("pkg", path)) or self._planner_in(path):
+            return planner
         while path not in ("", "/"):
-            if planner := self.seen.get(("file", path)):
-                return planner
+            if found := self.seen.get(("file", path)):
+                return found
             path = path.rpartition("/")[0]
         return next(iter(self._foreseen), "")
+
+    def _planner_in(self, folder: str) -> str:
+        """The state that plans a path, or something in it; empty when none."""
+        for fact, state in self.seen.items():
+            match fact:
+                case ("file", str(path)) if lies_in(path, folder):
+                    return state
+        return ""
 
 
 def _first_of(required: Callable[[], Sequence[str]], states: Collection[str]) -> str:

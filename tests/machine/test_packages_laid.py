@@ -82,6 +82,28 @@ def test_commands_see_packages_wherever_a_state_before_has_planned_something(
     machine.run("rm /var/first")
 
 
+def test_what_no_file_shows_is_undecided(machine: Debian) -> None:
+    """The data of dpkg are not planned; a view is made of mounts."""
+    machine.run(MAKE + "mkdir /srv/own")
+    states: dict[str, Any] = {
+        "tool": {"pkg.installed": []},
+        "/srv/own/f": {"file.managed": [{"contents": "here"}]},
+    }
+    asking = ["dpkg -s tool", "dpkg-query -W tool", "mountpoint -q /srv/own", "findmnt /srv/own"]
+    others = ["dpkg -s cron", "mountpoint -q /", "mountpoint -q /proc"]
+    for command in (*asking, *others):
+        states[command] = {"test.nop": [{"unless": command}]}
+    machine.tree(all=json.dumps(states))
+    dry = machine.results("sls", "all", "--test")
+    said = {command: dry[command]["comment"] for command in (*asking, *others)}
+    assert said == {
+        **dict.fromkeys(asking[:2], "tool is only planned (depends on pkg: tool)"),
+        **dict.fromkeys(asking[2:], "/srv/own is only planned (depends on file: /srv/own/f)"),
+        **dict.fromkeys(others, "unless condition is true"),
+    }
+    machine.run("rmdir /srv/own")
+
+
 def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debian) -> None:
     common = {
         "DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e")),
