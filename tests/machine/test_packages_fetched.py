@@ -112,7 +112,7 @@ def test_an_archive_that_cannot_be_fetched_is_told(machine: Debian) -> None:
 def test_another_archive_of_that_name_is_not_believed(machine: Debian) -> None:
     machine.run("apt-get -q -y install --download-only tool")
     path = machine.read(f"ls {CACHE}/*.deb")
-    machine.run(f"printf x | dd of={path} bs=1 seek=200 conv=notrunc")
+    machine.run(f"head -c 16 /dev/zero | dd of={path} bs=1 seek=200 conv=notrunc")
     results = dry(machine)
     assert_decided(results, False)
     [warning] = results["tool"]["warnings"]

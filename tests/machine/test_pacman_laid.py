@@ -53,7 +53,7 @@ def test_files_of_pacmans_packages_are_foreseen(fresh: Debian) -> None:
 def test_an_archive_that_is_another_is_not_believed(fresh: Debian) -> None:
     fresh.run(package("1.0", {"etc/a": "one"}))
     path = f"{FOLDER}/tool-1.0-1-any.pkg.tar.zst"
-    fresh.run(f"printf x | dd of={path} bs=1 seek=100 conv=notrunc")
+    fresh.run(f"head -c 16 /dev/zero | dd of={path} bs=1 seek=100 conv=notrunc")
     fresh.tree(all=tree(("tool",), contents_of(["/etc/a"])))
     dry = fresh.results("sls", "all", "--test")
     [warning] = dry["tool"]["warnings"]

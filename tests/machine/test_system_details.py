@@ -73,11 +73,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "true",
     ),
     "keys of gpg": (
-        {ADA_ID: {"gpg.present": [{"user": "zoe"}, {"text": armored(ADA)}, {"trust": "fully"}]}},
-        "cp -a /home/zoe/.gnupg /tmp/look; chown -R root /tmp/look; stat -c '%n %a %U'"
-        " /home/zoe/.gnupg /home/zoe/.gnupg/*; gpg --homedir /tmp/look --list-keys ada;"
+        {ADA_ID: {"gpg.present": [{"user": "ada"}, {"text": armored(ADA)}, {"trust": "fully"}]}},
+        "cp -a /home/ada/.gnupg /tmp/look; chown -R root /tmp/look; stat -c '%n %a %U'"
+        " /home/ada/.gnupg /home/ada/.gnupg/*; gpg --homedir /tmp/look --list-keys ada;"
         " rm -r /tmp/look; pgrep -l 'agent|dirmngr|keyboxd'",
-        "useradd -m zoe",
+        "useradd -m ada",
     ),
     "a swap file": (
         {
