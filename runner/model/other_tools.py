@@ -105,8 +105,11 @@ def _by_word(kind: str) -> Mapping[str, Word]:
 
 def rows(word: str) -> list[Word]:
     """The rows of a word, of any kind but VALUE, which is about too much; else those of words that
-    it begins (`apt-get install`).
+    it begins (`apt-get install`). A module of Ansible may have its collection before it
+    (`ansible.builtin.copy`).
     """
+    if re.fullmatch(r"\w+\.\w+\.\w+", word):
+        word = word.rpartition(".")[2]
     asked = [row for row in table() if row.kind != VALUE]
     found = [row for row in asked if row.tools(word)]
     return found or [row for row in asked if row.tools(word, "[ :].*")]

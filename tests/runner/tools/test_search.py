@@ -71,6 +71,14 @@ def test_a_command_line_is_its_program(machine: Machine, line: str, wanted: str)
     assert machine("doc", line).stdout.startswith(f"About {line}:")
 
 
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [("ansible.builtin.copy", "file.managed"), ("community.general.flatpak", "flatpak.installed")],
+)
+def test_a_module_may_have_its_collection(machine: Machine, word: str, wanted: str) -> None:
+    assert wanted in found(machine, word)
+
+
 def test_a_command_line_without_quotes_is_told_of_them(machine: Machine) -> None:
     assert "in quotes: `runner doc 'ln -s'`" in machine("doc", "sed", "-i", code=1).stderr
 
