@@ -16,10 +16,12 @@ import random
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from common import COUNT, HERE, KILL, KILL_HALFWAY, Ended, Fault, Score, Tree, warm, with_shim
 
@@ -30,6 +32,7 @@ from law_table import LAWS
 from laws import Scenario, all_scenarios
 
 Found = dict[str, Any]
+NOW = time.time()  # of all preparations: archives have the time in them, to the second
 
 
 @contextmanager
@@ -40,7 +43,8 @@ def prepared(scenario: Scenario) -> Iterator[Tree]:
     target = folder / "target"
     target.mkdir()
     try:
-        scenario.setup(target)
+        with mock.patch("time.time", return_value=NOW):
+            scenario.setup(target)
         root = target / "tree" if (target / "tree").is_dir() else target
         tree = Tree(folder, file_roots={"base": ["states", str(root)]})
         tree.write("states/a.sls", as_sls(scenario, target))
