@@ -42,7 +42,7 @@ from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.pipeline.stages import about_run, compile_and_run, new_run_id
+from runner.pipeline.stages import about_run, compile_tree, new_run_id, run_compiled
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN, Secrets, command_line
 
@@ -150,9 +150,9 @@ def _planned(
     """The plan of a dry run that is made now."""
     options, results = session.options, _ObservedResults(session, key)
     roots = _roots(options, key)
-    report = compile_and_run(
+    report = run_compiled(
         session,
-        _compiling(session, request),
+        compile_tree(session, _compiling(session, request)),
         run_id,
         _about(session, request),
         ready=lambda compiled: _refuse_secrets(session, request),
@@ -302,10 +302,11 @@ def _applied(
         _check_tree(now, options, key, allow_other_tree)
         _check_compiled(compiled, now, looking.run.secrets, key)
 
-    report = compile_and_run(
+    run_id = new_run_id()
+    report = run_compiled(
         acting,
-        _compiling(acting, request),
-        new_run_id(),
+        compile_tree(acting, _compiling(acting, request)),
+        run_id,
         _about(acting, request),
         ready=check,
         observe=results,

@@ -64,7 +64,7 @@ def run_pipeline(
         recorded(session, run_id, about),
         held(session.options.state_dir, session.options.wait),
     ):
-        return compile_and_run(session, compiling, run_id, about, ready)
+        return run_compiled(session, compile_tree(session, compiling), run_id, about, ready)
 
 
 def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool = True) -> About:
@@ -73,26 +73,6 @@ def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool
     """
     return facts_of(session, "test" if session.options.test else "run", secrets)._replace(
         judged=of_tree, scope=scope, tree=tree_of(session.options) if scope == HIGHSTATE else ""
-    )
-
-
-def compile_and_run(
-    session: Session,
-    compiling: Compiling,
-    run_id: str,
-    about: Callable[[Secrets], About],
-    ready: Callable[[Compiled], None] = lambda compiled: None,
-    observe: Callable[[Result], None] = lambda result: None,
-    in_history: bool = True,
-) -> Report:
-    """SLS files -> chunks in their order -> results, while the caller holds the lock; with the
-    pending reactions and the history of the run.
-
-    about: the facts of the run for the history, given the secrets that are known by then. ready:
-    called before the first state runs. observe: gets each result, secrets included.
-    """
-    return run_compiled(
-        session, _compiled(session, compiling), run_id, about, ready, observe, in_history
     )
 
 
@@ -105,7 +85,12 @@ def run_compiled(
     observe: Callable[[Result], None] = lambda result: None,
     in_history: bool = True,
 ) -> Report:
-    """The same of chunks in their order."""
+    """Chunks in their order -> results, while the caller holds the lock; with the pending reactions
+    and the history of the run.
+
+    about: the facts of the run for the history, given the secrets that are known by then. ready:
+    called before the first state runs. observe: gets each result, secrets included.
+    """
     ready(compiled)
     warnings = [
         *session.watch.problems(),
@@ -149,7 +134,7 @@ def run_compiled(
     return report
 
 
-def _compiled(session: Session, compiling: Compiling) -> Compiled:
+def compile_tree(session: Session, compiling: Compiling) -> Compiled:
     """SLS files -> chunks in their order; all mistakes at once."""
     with session.opened(), LOG.timed("compiled"):
         read_pillar(session)
