@@ -12,10 +12,10 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from runner.model.errors import RunnerError
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
@@ -115,14 +115,24 @@ def recover(state_dir: str, connection: sqlite3.Connection) -> None:
     """Write into the database what a killed run has left in its journal, as far as it is whole.
     Raises sqlite3.Error.
     """
+
+    def take(folder: TrustedFolder, file: BinaryIO) -> None:
+        _recover(file, connection)
+        folder.remove(NAME)
+
+    take_left(state_dir, NAME, take)
+
+
+def take_left(state_dir: str, name: str, take: Callable[[TrustedFolder, BinaryIO], None]) -> None:
+    """Have what runs have left in a file of the state folder taken in, unless somebody holds the
+    file: its run, or who takes it in already.
+    """
     with suppress(OSError, RunnerError):
         folder = trusted_folder(state_dir, make=False)
-        if not folder.exists(NAME):
-            return
-        with open(folder.open(NAME, os.O_RDWR), "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else its run is under way
-            _recover(file, connection)
-            folder.remove(NAME)
+        if folder.exists(name):
+            with open(folder.open(name, os.O_RDWR), "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                take(folder, file)
 
 
 def _recover(lines: Iterable[bytes], connection: sqlite3.Connection) -> None:

@@ -13,13 +13,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from runner.history import contents, snapshots
+from runner.history import contents, journal, snapshots
 from runner.model.digest import blake2b
-from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.support.files.trusted_folder import trusted_folder
+from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -106,16 +105,13 @@ def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
     """Write the runs that wait into the database. kept: the query for contents that are needed.
     Raises sqlite3.Error.
     """
-    with suppress(OSError, RunnerError):
-        folder = trusted_folder(state_dir, make=False)
-        if not folder.exists(NAME):
-            return
-        with open(folder.open(NAME, os.O_RDWR), "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else somebody else does it
-            data = file.read()
-            if data:
-                _write(state_dir, connection, data, kept)
-                os.ftruncate(file.fileno(), 0)
+
+    def take(folder: TrustedFolder, file: BinaryIO) -> None:
+        if data := file.read():
+            _write(state_dir, connection, data, kept)
+            os.ftruncate(file.fileno(), 0)
+
+    journal.take_left(state_dir, NAME, take)
 
 
 def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: str) -> None:
