@@ -247,8 +247,7 @@ def complete(
         shelled = () if plain else tuple(command_lines.named(argv[-1], cwd))
         if planned := _beside_files(shelled):
             raise processes.unseen(planned)
-        planned = _paths.planned_among(argv) or _paths.planned_in(shelled)
-        if view is None and planned:
+        if view is None and (planned := _paths.planned_among(argv) or _paths.planned_in(shelled)):
             raise processes.unseen(planned)
     done = processes.run_to_end(
         argv,
