@@ -14,9 +14,8 @@ from modules._texts.lines import plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here, scheduled
 from runner.api.offline import of_running
 from runner.api.own_program import own_run
+from runner.api.restarts import ASKED, KERNEL, PACKAGES
 
-REQUIRED = "/run/reboot-required"  # of Debian's packages, and of those who follow them
-PACKAGES, KERNEL = "packages ask for it", "a newer kernel is installed"
 BOOT = "/proc/sys/kernel/random/boot_id"
 UNIT = "/etc/systemd/system/runner-continue.service"
 LINK = "/etc/systemd/system/multi-user.target.wants/runner-continue.service"
@@ -76,7 +75,7 @@ def restart_needed() -> str:
 
     {{ salt['system.restart_needed']() }}
     """
-    if file.lexists(REQUIRED) or _libraries_ask():
+    if file.lexists(ASKED) or _libraries_ask():
         return PACKAGES
     here.reload("grains")
     return KERNEL if here.grains.get("reboot_required") else ""

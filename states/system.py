@@ -6,6 +6,7 @@ from __future__ import annotations
 from modules import pkg, system
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed, here
 from runner.api.offline import offline_as
+from runner.api.restarts import KERNEL
 from runner.api.run_end import THE_RUN_ENDS
 from states._rights import only_root
 
@@ -51,7 +52,7 @@ def reboot(
     system.check_restart(timeout, message)
     if asked.is_under_way(tag, continue_):
         return Done("The machine is about to be restarted", extra=THE_RUN_ENDS)
-    if only_on_pending_reboot and why == system.KERNEL and asked.was_in_vain(why):
+    if only_on_pending_reboot and why == KERNEL and asked.was_in_vain(why):
         raise StateFailed(
             f"The machine was restarted for a newer kernel and runs {asked.kernel} again: look at"
             " its boot loader"

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from runner.api.restarts import ASKED, KERNEL, PACKAGES
 from runner.model.paths import is_away
 
-ASKED = "/run/reboot-required"  # of Debian's packages, and of those who follow them
 MODULES = "/lib/modules"
 CONTAINERS = ("/run/systemd/container", "/.dockerenv", "/run/.containerenv")
 
@@ -23,9 +23,9 @@ def reboot_required(grains: Mapping[str, Any]) -> dict[str, bool]:
 def why() -> str:
     """Return what wants this machine to be restarted; empty for nothing."""
     if os.path.exists(ASKED):
-        return "packages ask for it"
+        return PACKAGES
     own_kernel = not is_away() and not any(map(os.path.exists, CONTAINERS))
-    return "a newer kernel is installed" if own_kernel and _is_old(os.uname().release) else ""
+    return KERNEL if own_kernel and _is_old(os.uname().release) else ""
 
 
 def _is_old(running: str) -> bool:
