@@ -62,7 +62,7 @@ def clean(debian: Debian) -> Debian:
     debian.run(
         "zypper -q removelock greeting; for name in greeting words phrase rude; do rpm -e --nodeps"
         " $name; done; cd /etc/zypp/repos.d; ls | grep -v local.repo | xargs rm -f; zypper -q"
-        " modifyrepo --enable local; zypper -q -n refresh",
+        " modifyrepo --enable local; zypper -q -n refresh; : >/var/lib/zypp/AutoInstalled",
         code=None,
     )
     return debian
