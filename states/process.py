@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from modules import ps
-from runner.api import Done, Name, NonEmptyLine, Plan, Planned, StateFailed
+from runner.api import Done, Duration, Name, NonEmptyLine, Plan, Planned, StateFailed
 
 
 def absent(
-    name: NonEmptyLine, user: Name | None = None, signal: Name | int = "TERM", timeout: float = 5
+    name: NonEmptyLine,
+    user: Name | None = None,
+    signal: Name | int = "TERM",
+    timeout: Duration[float] = 5,
 ) -> Planned:
     """Make sure that no process runs that has a text in its command line.
 

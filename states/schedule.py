@@ -8,7 +8,7 @@ from typing import Any
 from modules import file, schedule, service
 from modules.schedule import When
 from modules.service import systemd
-from runner.api import Done, Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, Duration, Line, NonEmptyLine, OneOrMany, Plan, Planned, StateFailed
 from states.file.managed import managed
 from states.systemd import unit
 
@@ -20,13 +20,13 @@ def present(
     function: Line,
     job_args: OneOrMany[Any] | None = None,
     job_kwargs: dict[Line, Any] | None = None,
-    seconds: int = 0,
-    minutes: int = 0,
-    hours: int = 0,
-    days: int = 0,
+    seconds: Duration[int] = 0,
+    minutes: Duration[int] = 0,
+    hours: Duration[int] = 0,
+    days: Duration[int] = 0,
     cron: Line | None = None,
     when: OneOrMany[Line] | None = None,
-    splay: int | dict[Line, int] | None = None,
+    splay: Duration[int] | dict[Line, Duration[int]] | None = None,
     enabled: bool = True,
     run_on_start: bool = False,
     maxrunning: int | None = None,

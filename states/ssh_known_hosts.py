@@ -11,6 +11,7 @@ from runner.api import (
     Check,
     CommandFailed,
     Done,
+    Duration,
     Line,
     Name,
     Pattern,
@@ -54,7 +55,7 @@ def present(
     enc: Kind | None = None,
     config: Line | None = None,
     hash_known_hosts: bool = True,
-    timeout: int = 5,
+    timeout: Duration[int] = 5,
     fingerprint_hash_type: Literal["sha256", "md5", "sha1", "sha384", "sha512"] | None = None,
 ) -> Planned:
     """Make sure that the key of a host is known.

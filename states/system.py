@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import pkg, system
-from runner.api import Done, Line, Name, Plan, Planned, StateFailed, here
+from runner.api import Done, Duration, Line, Name, Plan, Planned, StateFailed, here
 from runner.api.offline import offline_as
 from runner.api.restarts import KERNEL
 from runner.api.run_end import THE_RUN_ENDS
@@ -17,7 +17,7 @@ dry_run_check = only_root("shutdown")
 def reboot(
     name: Name,
     message: Line = "",
-    timeout: int = 1,
+    timeout: Duration[int] = 1,
     only_on_pending_reboot: bool = True,
     continue_: bool = False,
 ) -> Planned:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -196,6 +197,35 @@ def test_names_for_programs_are_no_options() -> None:
         for name, shape in where.items()
         if name.split("(")[1][:-1] in named and takes(shape, OPTION)
     ]
+
+
+DURATION = re.compile(
+    r"(?:.*_)?(?:timeout|delay|interval|wait_for|splay|seconds|minutes|hours|days)"
+)
+
+
+def test_a_duration_is_one() -> None:
+    """Below zero it is none, nor is what YAML writes .nan and .inf."""
+    registry = Registry({})
+    shapes = {
+        f"{module}.{function}({name})": parameter.shape
+        for module in registry.state_modules()
+        for function in registry.state_functions(module)
+        for name, parameter in schema_of(
+            registry.state(f"{module}.{function}").function
+        ).parameters.items()
+        if DURATION.fullmatch(name)
+    }
+    numbers = {name: shape for name, shape in shapes.items() if converted(shape, 7) == 7}
+    assert len(numbers) > 20 and "process.absent(timeout)" in numbers
+    wrong = (-1, float("nan"), float("inf"))
+    taken = {
+        f"{name} {value}"
+        for name, shape in numbers.items()
+        for value in wrong
+        if converted(shape, value) is not None
+    }
+    assert not sorted(taken), "annotate these as Duration"
 
 
 ATTACKS = {

@@ -10,8 +10,7 @@ A state function looks, yields one Plan, then changes:
         file.remove(name)
         return f"Removed file {name}"
 
-Everything before the yield reads, everything after it writes. In a dry run what is after the yield
-writes into a plan of the machine (`changer`), so there is no test flag to forget.
+Everything before the yield reads, what is after it writes: in a dry run into a plan (`changer`).
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from runner.api.argtypes import (
     Check,
     CheckUnless,
     Column,
+    Duration,
     Group,
     Hidden,
     Leftovers,

@@ -286,11 +286,19 @@ def words_problem(value: str) -> str | None:
     return None
 
 
+def duration_problem(value: float) -> str | None:
+    """The reason why a number is no duration: NaN and infinity are none, nor can the kernel wait
+    for ages.
+    """
+    return None if 0 <= value <= LONGEST else f"expected a duration from 0 to {LONGEST}"
+
+
 def without_end(value: str) -> str:
     """A line without the line ends behind it."""
     return value.rstrip("\r\n")
 
 
+LONGEST = 10**9
 ONE_LINE = (
     "what follows a line end would be a line of its own in the file, or an order of its own to a"
     " program"
@@ -321,4 +329,6 @@ TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
 Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"
 Secret = Annotated[T, Hidden()]
+# in the unit that the argument says: Duration[int], Duration[float]
+Duration = Annotated[T, Check(duration_problem)]
 OneOrMany = Annotated[list[T], Form("one or a list", _one_or_many)]  # `a` is taken for `[a]`

@@ -23,11 +23,12 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
     """The arguments that guards hand to their commands (`cmd_opts_exclude` leaves some away)."""
     left_out = args.get("cmd_opts_exclude") or ()
     left_out = [left_out] if isinstance(left_out, str) else left_out
-    return {
+    given = {
         key: args[key]
         for key in COMMAND_OPTIONS
         if args.get(key) is not None and key not in left_out
     }
+    return {**given, "timeout": float(given["timeout"])} if "timeout" in given else given
 
 
 class GuardContext(Record):

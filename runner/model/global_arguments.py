@@ -227,7 +227,12 @@ _OF_COMMANDS: Mapping[str, GlobalArgument] = {
         COMMAND, "text", "is prepended to the PATH of the commands of guards", _TEXT, passed_on=True
     ),
     "timeout": GlobalArgument(
-        COMMAND, "seconds", "the time limit of a command of guards", passed_on=True
+        COMMAND,
+        "seconds",
+        "the time limit of a command of guards",
+        type="Duration[float]",
+        hint="write seconds, without a unit: `- timeout: 30`",
+        passed_on=True,
     ),
     "success_retcodes": GlobalArgument(
         COMMAND,

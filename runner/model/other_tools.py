@@ -35,6 +35,9 @@ WRITTEN = FUNCTION, ARGUMENT, VALUE  # whose names stand in an SLS
 ADVICE = ("it is", "leave", "the value", "there is")  # how a text begins that is nothing to write
 
 
+_COLLECTION = re.compile(r"\w+\.\w+\.\w+")  # a module of Ansible's, with its collection
+
+
 class Word(Record):
     """Words of other tools that mean the same.
 
@@ -108,7 +111,7 @@ def rows(word: str) -> list[Word]:
     it begins (`apt-get install`). A module of Ansible may have its collection before it
     (`ansible.builtin.copy`).
     """
-    if re.fullmatch(r"\w+\.\w+\.\w+", word):
+    if _COLLECTION.fullmatch(word):
         word = word.rpartition(".")[2]
     asked = [row for row in table() if row.kind != VALUE]
     found = [row for row in asked if row.tools(word)]
@@ -149,6 +152,12 @@ def function_word(name: str, here: bool = False) -> Word | None:
     if here:
         return None
     return words.get(f"{module_of(module)}.{function}") or words.get(module)
+
+
+def collection_word(name: str) -> Word | None:
+    """The row of a module of Ansible's that has its collection before it."""
+    row = _by_word(FUNCTION).get(name.rpartition(".")[2]) if _COLLECTION.fullmatch(name) else None
+    return row if row and "Ansible" in row.words else None
 
 
 def argument_word(name: str) -> Word | None:

@@ -6,7 +6,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from modules import cmd
-from runner.api import Group, Mode, OneOrMany, Record, Secret, StateFailed, TextEncoding, Word
+from runner.api import (
+    Duration,
+    Group,
+    Mode,
+    OneOrMany,
+    Record,
+    Secret,
+    StateFailed,
+    TextEncoding,
+    Word,
+)
 
 Variables = Word[dict[str, Any] | list[Any] | str]
 
@@ -57,7 +67,7 @@ class Command(Record):
     umask: Mode | None = None
     output_loglevel: str | None = None
     hide_output: bool = False
-    timeout: float | None = None
+    timeout: Duration[float] | None = None
     ignore_timeout: bool = False
     use_vt: bool = False
     bg: bool = False

@@ -12,6 +12,7 @@ from modules.containers.docker.compose import PACKAGES, Project
 from runner.api import (
     AbsolutePath,
     Done,
+    Duration,
     Group,
     Line,
     Name,
@@ -83,7 +84,7 @@ def up(
     services: Lines | None = None,
     remove_orphans: bool = False,
     wait: bool = False,
-    wait_timeout: int | None = None,
+    wait_timeout: Duration[int] | None = None,
 ) -> Planned:
     """Make sure that the services of a Compose project run as its files say.
 
@@ -155,7 +156,7 @@ def down(
     remove_orphans: bool = False,
     remove_volumes: bool = False,
     remove_images: Literal["all", "local"] | None = None,
-    timeout: int | None = None,
+    timeout: Duration[int] | None = None,
 ) -> Planned:
     """Make sure that a Compose project has no containers and networks.
 

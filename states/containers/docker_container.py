@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from modules.containers import docker
 from modules.containers.docker import options
-from runner.api import Done, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, Duration, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed
 from states._tools import explained
 from states.containers._docker import ENGINE, OwnName, WantedContainer
 
@@ -29,8 +29,8 @@ def running(
     force: bool = False,
     watch_action: Line | int = "force",
     start: bool = True,
-    shutdown_timeout: int | None = None,
-    client_timeout: int = 60,
+    shutdown_timeout: Duration[int] | None = None,
+    client_timeout: Duration[int] = 60,
     networks: list[Any] | Line | None = None,
     **option: Option,
 ) -> Planned:
@@ -89,7 +89,7 @@ def running(
 def stopped(
     name: Name | None = None,
     containers: OneOrMany[Name] | None = None,
-    shutdown_timeout: int | None = None,
+    shutdown_timeout: Duration[int] | None = None,
     unpause: bool = False,
     error_on_absent: bool = True,
 ) -> Planned:
@@ -189,7 +189,7 @@ def run(
     skip_translate: OneOrMany[Line] | bool | None = None,
     ignore_collisions: bool = False,
     validate_ip_addrs: bool = True,
-    client_timeout: int = 60,
+    client_timeout: Duration[int] = 60,
     networks: list[Any] | Line | None = None,
     **option: RunOption,
 ) -> Planned:
@@ -253,8 +253,8 @@ def mod_watch(
     sfun: Line,
     image: Line | None = None,
     watch_action: Line | int = "force",
-    shutdown_timeout: int | None = None,
-    client_timeout: int = 60,
+    shutdown_timeout: Duration[int] | None = None,
+    client_timeout: Duration[int] = 60,
     start: bool = True,
     skip_translate: OneOrMany[Line] | bool | None = None,
     ignore_collisions: bool = False,

@@ -6,7 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 from modules.containers import docker
-from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import (
+    CommandFailed,
+    Done,
+    Duration,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+)
 from runner.api.kinds import comes_after
 from states._tools import explained
 from states.containers._docker import (
@@ -27,7 +37,7 @@ def present(
     load: Line | None = None,
     force: bool = False,
     insecure_registry: bool = False,
-    client_timeout: int = 60,
+    client_timeout: Duration[int] = 60,
     dockerfile: Line | None = None,
     buildargs: dict[str, Any] | None = None,
 ) -> Planned:
@@ -164,7 +174,7 @@ def mod_watch(
     build: Line | None = None,
     load: Line | None = None,
     insecure_registry: bool = False,
-    client_timeout: int = 60,
+    client_timeout: Duration[int] = 60,
     dockerfile: Line | None = None,
     buildargs: dict[str, Any] | None = None,
 ) -> Planned:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules.firewalls import ipset
-from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Duration, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
@@ -90,7 +90,7 @@ def present(
     family: Family = "ipv4",
     set_name: Name | None = None,
     comment: Line | None = None,
-    timeout: int | None = None,
+    timeout: Duration[int] | None = None,
 ) -> Planned:
     """Make sure that a set has entries.
 

@@ -11,6 +11,7 @@ from modules.languages import pip
 from runner.api import (
     AbsolutePath,
     Done,
+    Duration,
     Group,
     Line,
     Name,
@@ -59,7 +60,7 @@ class PipOptions(Record):
     """
 
     proxy: Line | None = None
-    timeout: int | None = None
+    timeout: Duration[int] | None = None
     index_url: Line | None = None
     target: AbsolutePath | None = None
     cert: Line | None = None
@@ -303,7 +304,7 @@ def removed(
     bin_env: AbsolutePath | None = None,
     log: Line | None = None,
     proxy: Line | None = None,
-    timeout: int | None = None,
+    timeout: Duration[int] | None = None,
     user: Name | None = None,
     cwd: AbsolutePath | None = None,
     use_vt: bool = False,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from modules.messaging import rabbitmq
-from runner.api import Line, Name, Plan, Planned
+from runner.api import Duration, Line, Name, Plan, Planned
 from runner.api.kinds import comes_after
 from states._tools import explained
 from states.messaging._rabbitmq import SERVER
@@ -16,7 +16,7 @@ def present(
     name: Name,
     uri: Line,
     prefetch_count: int | None = None,
-    reconnect_delay: int | None = None,
+    reconnect_delay: Duration[int] | None = None,
     ack_mode: Literal["on-confirm", "on-publish", "no-ack"] | None = None,
     trust_user_id: bool | None = None,
     exchange: Line | None = None,

@@ -8,7 +8,7 @@ import time
 from typing import Annotated, Any, Literal
 
 from modules.web import http
-from runner.api import Group, OneOrMany, Plan, Planned, Record, Secret, StateFailed
+from runner.api import Duration, Group, OneOrMany, Plan, Planned, Record, Secret, StateFailed
 
 NON_IDEMPOTENT = dict.fromkeys(
     ("query", "wait_for_successful_query"), "a server is asked in each run"
@@ -51,8 +51,8 @@ class Query(Record):
     match_type: Literal["string", "pcre"] = "string"
     status: OneOrMany[int | str] | None = None
     status_type: Literal["string", "pcre", "list"] = "string"
-    wait_for: float | None = None
-    request_interval: float = 1
+    wait_for: Duration[float] | None = None
+    request_interval: Duration[float] = 1
     method: str = "GET"
     params: dict[str, Any] | None = None
     data: Any = None
@@ -69,7 +69,7 @@ class Query(Record):
     ca_bundle: str | None = None
     cert: OneOrMany[str] | None = None
     agent: str | None = None
-    timeout: float = 30
+    timeout: Duration[float] = 30
     backend: str | None = None
     test_url: str | None = None
 

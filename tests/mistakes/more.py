@@ -309,6 +309,21 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
+        "retry below zero",
+        {
+            "web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {splay: -1}\n"
+        },
+        "cmd\\.run: retry: splay cannot be -1",
+        "write `\\- retry:` and below it, indented further, `attempts:",
+        check_only=True,
+    ),
+    Mistake(
+        "timeout of guards",
+        {"web.sls": "a:\n  test.nop:\n    - onlyif: x\n    - «timeout: .nan\n"},
+        "test\\.nop: timeout: expected a duration from 0 to",
+        "write seconds, without a unit: `\\- timeout: 30`",
+    ),
+    Mistake(
         "unless dict no list",
         {
             "web.sls": "a:\n  cmd.run:\n    - name: x\n    - «unless: {fun: file.file_exsts, path: /x}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.api.argtypes import duration_problem
 from runner.model.global_arguments import RETRY
 from runner.model.places import Value
 from runner.model.records import Record
@@ -41,7 +42,7 @@ def retry_options(value: Value) -> tuple[Retry, str]:
     problems = []
     for key, (default, _) in RETRY.items():
         number = value.get(key, default)
-        fits = type(number) is type(default)
+        fits = type(number) is type(default) and not duration_problem(number)
         options[key] = number if fits else default
         if not fits:
             problems.append(f"retry: {key} cannot be {number!r}")

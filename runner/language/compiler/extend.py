@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from runner.language.compiler import relationships
+from runner.language.compiler import relationships, structure_hints
 from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
 from runner.model.highdata import (
     Body,
@@ -176,12 +176,12 @@ class Reconciler:
 
     def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
         assert item.key is not None
-        kind = str(CARRIED[item.key])
+        kind = CARRIED[item.key]
         references = list(self._references(holder.id, item))
         targets = [list(self._targets(state, name)) for state, name, _ in references]
         left = sum(1 for bodies in targets if bodies)
         for (state, name, place), bodies in zip(references, targets, strict=True):
-            source = Item(kind, [{body.state: holder.id}], place)
+            source = Item(str(kind), [{body.state: holder.id}], place)
             # Salt adds the first of n listed references n times, the last one once: seen in `show
             # lowstate` only
             times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
@@ -196,7 +196,9 @@ class Reconciler:
                 and not from_puppet_syntax(name)
             ):
                 message = f"{item.key} names {name!r}, which is not in this run"
-                self._ignored(message, place, name, self._high.declarations)
+                near = did_you_mean(name, self._high.declarations)
+                hint = None if near or not kind.needs_mod_watch else structure_hints.reactor_hint()
+                self._ignored(message, place, name, self._high.declarations, hint)
             elif (
                 not bodies
                 and not self._high.explained_by_earlier_error(name, state)

@@ -202,9 +202,12 @@ class Sls:
             )
         if "." in function:
             state_name = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-            message = f"{key} in {state_name} names more than a function{IGNORED}"
-            hint = f"write `{state}.{function.partition('.')[0]}:`"
-            self._warning(message, at, hint, "ignored")
+            if theirs := structure_hints.collection_hint(key):
+                self._problem(f"{key} in {state_name} is a module of Ansible's", at, theirs)
+            else:
+                message = f"{key} in {state_name} names more than a function{IGNORED}"
+                hint = f"write `{state}.{function.partition('.')[0]}:`"
+                self._warning(message, at, hint, "ignored")
         if function:
             body.items.append(Item(None, function.partition(".")[0], at))
         if not extending and not self._failed(before):

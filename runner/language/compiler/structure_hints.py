@@ -132,6 +132,19 @@ def no_function_hint(state: str) -> str:
     )
 
 
+def collection_hint(name: str) -> str | None:
+    """The cure for a module of Ansible's with its collection before it; None for anything else."""
+    row = other_tools.collection_word(name)
+    return of_another_tool(name.rpartition(".")[2]) or row.hint(name) if row else None
+
+
+def reactor_hint() -> str:
+    """The cure for a state that is to react and is nowhere: it may be a handler of Ansible's."""
+    handlers = other_tools.argument_word("handlers")
+    assert handlers
+    return f"name the ID of a state, or include its SLS; a handler of Ansible's is {handlers.text}"
+
+
 def top_level(key: str, value: Value) -> str | None:
     """The meaning that a key at the margin was to have, when it is not an ID."""
     if hint := odd_space_hint(key):

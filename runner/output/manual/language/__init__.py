@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files as resources
 
 from runner.language import filters
+from runner.model import other_tools
 from runner.model.requisite_kinds import ALIASES, KINDS, RequisiteKind
 from runner.output.manual.language import truth_tables
 
@@ -74,10 +75,12 @@ def _short_pages() -> Mapping[str, str]:
     texts["use_in"] = (
         "# use_in\n\nThe states that are listed [use](use.md) the arguments of this one.\n"
     )
+    handlers = other_tools.argument_word("handlers")
+    of_ansible = {"notify": f" A handler of Ansible's is {handlers.text}." if handlers else ""}
     for alias, key in ALIASES.items():
         texts[alias] = (
             f"# {alias}\n\nAnother name of `{key}`, which is Puppet's: see"
-            f" [{_leads_to(alias)}]({_leads_to(alias)}.md).\n"
+            f" [{_leads_to(alias)}]({_leads_to(alias)}.md).{of_ansible.get(alias, '')}\n"
         )
     for name, other in ELSEWHERE.items():
         texts[name] = f"# {name}\n\nSee [{other}]({other}.md): `runner doc {other}`.\n"
