@@ -750,6 +750,16 @@ def test_the_test_of_chance_sees_it(tmp_path: Path, text: str) -> None:
 # ---------------------------------------------------------------- lengths
 
 
+def meanings(root: Path = ROOT) -> Counter[str]:
+    """How many classes have a name, with or without an underscore."""
+    nodes = (node for path in sources(root) for node in parsed(path).nodes)
+    return Counter(node.name.lstrip("_") for node in nodes if isinstance(node, ast.ClassDef))
+
+
+def test_a_name_of_a_class_means_one_thing_or_two() -> None:
+    assert {name for name, many in meanings().items() if many > 2} <= {"Job", "Key", "Settings"}
+
+
 def lengths() -> Iterator[tuple[str, int]]:
     """Functions with the lines of their bodies, without the docstring."""
     for path in sources():

@@ -36,7 +36,7 @@ class Text(Record):
     quoted: bool
 
 
-class Parameter(Record):
+class Expansion(Record):
     """`$name`, `${name}`, `${name:-word}`. operation: what follows the name; "" for none."""
 
     name: str
@@ -45,7 +45,7 @@ class Parameter(Record):
     quoted: bool
 
 
-class Output(Record):
+class Substitution(Record):
     """`$(...)`: what commands print."""
 
     body: Body
@@ -55,7 +55,7 @@ class Output(Record):
 class Word(Record):
     """A word, as it is written."""
 
-    parts: tuple[Text | Parameter | Output, ...]
+    parts: tuple[Text | Expansion | Substitution, ...]
 
     @property
     def literal(self) -> str | None:
@@ -124,7 +124,7 @@ class While(Record):
     until: bool
 
 
-class Group(Record):
+class Compound(Record):
     """Commands in braces, or in a subshell."""
 
     body: Body
@@ -145,7 +145,7 @@ class Redirected(Record):
     redirections: tuple[Redirection, ...]
 
 
-Command: TypeAlias = "Simple | If | Case | For | While | Group | Function | Redirected"
+Command: TypeAlias = "Simple | If | Case | For | While | Compound | Function | Redirected"
 Body = tuple[Chain, ...]
 
 
@@ -282,7 +282,7 @@ class _Parser:
             self.take("(")
             if self.operator() == "(":
                 raise self.fail("arithmetic")
-            command = Group(self.body((")",)), True)
+            command = Compound(self.body((")",)), True)
             self.take(")")
         else:
             return self.simple()
@@ -354,11 +354,11 @@ class _Parser:
         self.expect("done")
         return body
 
-    def group(self) -> Group:
+    def group(self) -> Compound:
         self.expect("{")
         body = self.body(("}",))
         self.expect("}")
-        return Group(body, False)
+        return Compound(body, False)
 
     def simple(self) -> Command:
         assignments: list[tuple[str, Word]] = []
@@ -437,7 +437,7 @@ class _Parser:
     def word(self, may_be_empty: bool = False) -> Word:
         if not may_be_empty:
             self.skip()
-        parts: list[Text | Parameter | Output] = []
+        parts: list[Text | Expansion | Substitution] = []
         start = self.at
         while self.at < len(self.text) and self.text[self.at] not in " \t\r\n;|&()<>":
             parts += self.piece()
@@ -445,7 +445,7 @@ class _Parser:
             raise self.fail("a word is missing")
         return Word(tuple(parts))
 
-    def piece(self) -> list[Text | Parameter | Output]:
+    def piece(self) -> list[Text | Expansion | Substitution]:
         sign = self.text[self.at]
         if sign == "'":
             end = self.text.find("'", self.at + 1)
@@ -472,9 +472,9 @@ class _Parser:
         self.at = end
         return [Text(text, False)]
 
-    def quoted(self, end: str) -> list[Text | Parameter | Output]:
+    def quoted(self, end: str) -> list[Text | Expansion | Substitution]:
         """The parts of what is in double quotes, or of a here-document ("")."""
-        parts: list[Text | Parameter | Output] = []
+        parts: list[Text | Expansion | Substitution] = []
         text = ""
         while self.at < len(self.text) and (not end or self.text[self.at] != end):
             sign = self.text[self.at]
@@ -493,7 +493,7 @@ class _Parser:
             raise self.fail("an open quote")
         return [*parts, Text(text, True)] if text else parts
 
-    def expansion(self, quoted: bool) -> Text | Parameter | Output:
+    def expansion(self, quoted: bool) -> Text | Expansion | Substitution:
         if self.text[self.at] == "`":
             return self.backquoted(quoted)
         if self.text.startswith("$((", self.at):
@@ -502,7 +502,7 @@ class _Parser:
             self.at += 2
             body = self.body((")",))
             self.take(")")
-            return Output(body, quoted)
+            return Substitution(body, quoted)
         braced = self.text.startswith("${", self.at)
         start = self.at + 1 + braced
         length = braced and self.text.startswith("#", start) and self.text[start + 1] != "}"
@@ -513,7 +513,7 @@ class _Parser:
         name = match[0] if braced or not match[0].isdigit() else match[0][0]
         self.at = start + length + len(name)
         if not braced:
-            return Parameter(name, "", Word(()), quoted)
+            return Expansion(name, "", Word(()), quoted)
         operation, word = "#" if length else "", Word(())
         if found := _OPERATION.match(self.text, self.at):
             operation, self.at = found[0], found.end()
@@ -523,9 +523,9 @@ class _Parser:
         if self.text[self.at : self.at + 1] != "}":
             raise self.fail("an expansion")
         self.at += 1
-        return Parameter(name, operation, word, quoted)
+        return Expansion(name, operation, word, quoted)
 
-    def arithmetic(self, quoted: bool) -> Parameter:
+    def arithmetic(self, quoted: bool) -> Expansion:
         """A number that is calculated. operation: how."""
         self.at += 1
         start, depth = self.at, 0
@@ -535,11 +535,11 @@ class _Parser:
             self.at += 1
             if not depth:
                 text = self.text[start + 2 : self.at - 2]
-                return Parameter(ARITHMETIC, text.strip(), Word(()), quoted)
+                return Expansion(ARITHMETIC, text.strip(), Word(()), quoted)
         raise self.fail("arithmetic")
 
     def in_braces(self, quoted: bool) -> Word:
-        parts: list[Text | Parameter | Output] = []
+        parts: list[Text | Expansion | Substitution] = []
         while self.at < len(self.text) and self.text[self.at] != "}":
             if self.text[self.at] in " \t\n;|&()<>":
                 parts.append(Text(self.text[self.at], quoted))
@@ -558,7 +558,7 @@ class _Parser:
                 raise self.fail("an expansion")
         return Word(tuple(parts))
 
-    def backquoted(self, quoted: bool) -> Output:
+    def backquoted(self, quoted: bool) -> Substitution:
         end = self.at + 1
         inside = ""
         while end < len(self.text) and self.text[end] != "`":
@@ -569,4 +569,4 @@ class _Parser:
         if end >= len(self.text):
             raise self.fail("an open backquote")
         self.at = end + 1
-        return Output(parse(inside), quoted)
+        return Substitution(parse(inside), quoted)

@@ -15,7 +15,7 @@ from modules.pkg._ahead import PlannedPackage
 from modules.pkg._scripts import accounts, files, makers, questions, services
 from modules.pkg._scripts.debconf import Questions
 from modules.pkg._scripts.known import HANDLERS
-from modules.pkg._scripts.run import Run
+from modules.pkg._scripts.run import ScriptRun
 from runner.api import Record, here
 
 _SHELLS = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba|da)?sh\b")
@@ -102,8 +102,8 @@ def follow_script(
             yield Open(f"{run.script} {told} {command}", facts)
 
 
-def _begun(name: str, scripts: Mapping[str, str], kind: str, arguments: Sequence[str]) -> Run:
-    return Run(
+def _begun(name: str, scripts: Mapping[str, str], kind: str, arguments: Sequence[str]) -> ScriptRun:
+    return ScriptRun(
         f"{kind} of {name}",
         [*arguments],
         HANDLERS,

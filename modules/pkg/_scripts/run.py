@@ -61,7 +61,7 @@ class _Leaves(Exception):
         self.how, self.status = how, status
 
 
-class _Output:
+class _Printed:
     def __init__(self) -> None:
         self.text, self.is_known = "", True
 
@@ -75,7 +75,7 @@ class _Input:
         self.text = text
 
 
-class Run(Words):
+class ScriptRun(Words):
     """One run of a script. commands: by their names; glob, source, writes: what looks at the
     planned machine, and what alters it.
     """
@@ -111,7 +111,7 @@ class Run(Words):
         self._asks = 0  # within conditions and outputs, where commands answer
         self._steps = 0
         self._input = _Input("")
-        self._outputs: list[_Output] = []
+        self._outputs: list[_Printed] = []
         self._stops_at_failures = False
         self._depth = 0
 
@@ -254,7 +254,7 @@ class Run(Words):
                 return self._loop(command)
             case shell.While():
                 return self._repetition(command)
-            case shell.Group():
+            case shell.Compound():
                 return self._group(command)
             case shell.Function():
                 self._functions[command.name] = command.body
@@ -350,7 +350,7 @@ class Run(Words):
                         raise
         return 0
 
-    def _group(self, command: shell.Group) -> int | None:
+    def _group(self, command: shell.Compound) -> int | None:
         if not command.is_subshell:
             return self._body(command.body)
         kept = dict(self.variables)
@@ -666,8 +666,8 @@ class Run(Words):
             self.unknown += [(each, f"> {each}") for each in outcome.unknown]
 
     @contextmanager
-    def _captured(self) -> Iterator[_Output]:
-        output = _Output()
+    def _captured(self) -> Iterator[_Printed]:
+        output = _Printed()
         self._outputs.append(output)
         try:
             yield output
@@ -680,7 +680,7 @@ class Run(Words):
             output.is_known &= text is not None and not self._is_perhaps
             output.text += text or ""
 
-    def _output(self, part: shell.Output) -> str | None:
+    def _output(self, part: shell.Substitution) -> str | None:
         self._asks += 1
         self._listens += 1
         kept = dict(self.variables)

@@ -40,7 +40,7 @@ class Words:
         self.variables: dict[str, str | None] = {**variables}
         self._status: int | None = 0
 
-    def _output(self, part: shell.Output) -> str | None:
+    def _output(self, part: shell.Substitution) -> str | None:
         """What commands print."""
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class Words:
 
     def _fields_of(self, word: Word) -> list[str | None]:
         if len(word.parts) > 0 and any(
-            isinstance(part, shell.Parameter) and part.name == "@" and not part.operation
+            isinstance(part, shell.Expansion) and part.name == "@" and not part.operation
             for part in word.parts
         ):
             plain = [part for part in word.parts if part not in (shell.Text("", True),)]
@@ -100,10 +100,10 @@ class Words:
             text += value
         return text
 
-    def _part(self, part: shell.Text | shell.Parameter | shell.Output) -> str | None:
+    def _part(self, part: shell.Text | shell.Expansion | shell.Substitution) -> str | None:
         if isinstance(part, shell.Text):
             return part.text
-        if isinstance(part, shell.Output):
+        if isinstance(part, shell.Substitution):
             return self._output(part)
         if part.name == shell.ARITHMETIC:
             return self._number(part.operation)

@@ -16,7 +16,7 @@ REPOSITORIES = "Git repositories"
 OF_REPOSITORIES = "of repositories"  # of all settings of git repositories, without their prefix
 
 
-class Page(Record):
+class Description(Record):
     """What the manual says of a key.
 
     example: YAML, with the key. default: in words, where it is no constant of the program; type:
@@ -32,9 +32,9 @@ class Page(Record):
 
 
 @cache
-def _all() -> Mapping[str, Mapping[str, Page]]:
+def _all() -> Mapping[str, Mapping[str, Description]]:
     """The pages by their groups, in the order of the reference."""
-    groups: dict[str, dict[str, Page]] = {}
+    groups: dict[str, dict[str, Description]] = {}
     text = files("runner.sources.config").joinpath("keys.txt").read_text(encoding="utf-8")
     _, *sections = text.split("\n# ---")
     for section in sections:
@@ -47,12 +47,12 @@ def _all() -> Mapping[str, Mapping[str, Page]]:
             said = dict(fact.split(": ", 1) for fact in facts)
             about = " ".join(line for line in lines if not line.startswith("    "))
             example = "\n".join(line[4:] for line in lines if line.startswith("    "))
-            groups[group][name] = Page(group, about, example, **said)
+            groups[group][name] = Description(group, about, example, **said)
     return groups
 
 
 @cache
-def pages() -> Mapping[str, Page]:
+def pages() -> Mapping[str, Description]:
     """What is said of each key, in the order of the reference."""
     return {
         name: page
@@ -62,6 +62,6 @@ def pages() -> Mapping[str, Page]:
     }
 
 
-def of_repositories() -> Mapping[str, Page]:
+def of_repositories() -> Mapping[str, Description]:
     """What is said of each setting of git repositories."""
     return _all()[OF_REPOSITORIES]

@@ -33,7 +33,7 @@ FROM_SALT = (
 )
 
 
-class Entry(Record):
+class KeyManual(Record):
     """What the reference says of one key. unit, default: empty where there is none."""
 
     name: str
@@ -47,7 +47,7 @@ class Entry(Record):
 
 
 @cache
-def keys() -> Mapping[str, Entry]:
+def keys() -> Mapping[str, KeyManual]:
     """All keys that have an effect, by their names, in the order of the reference."""
     documented = {name: _entry(name, page) for name, page in key_descriptions.pages().items()}
     tables = {"gitfs": repositories.GITFS, "git_pillar": repositories.GIT_PILLAR}
@@ -57,7 +57,7 @@ def keys() -> Mapping[str, Entry]:
     return documented
 
 
-def entries(name: str) -> list[Entry]:
+def entries(name: str) -> list[KeyManual]:
     """A key, and those below it.
 
     Raises RunnerError for one that has no effect, with what to use instead, or does not exist.
@@ -84,8 +84,8 @@ def entries(name: str) -> list[Entry]:
     raise RunnerError(f"there is no configuration key {name}", hint=hint)
 
 
-def _entry(name: str, description: key_descriptions.Page) -> Entry:
-    return Entry(
+def _entry(name: str, description: key_descriptions.Description) -> KeyManual:
+    return KeyManual(
         name,
         description.type or _type(name),
         description.unit,
@@ -97,10 +97,10 @@ def _entry(name: str, description: key_descriptions.Page) -> Entry:
     )
 
 
-def _of_repositories(prefix: str, setting: str, kind: str) -> Entry:
+def _of_repositories(prefix: str, setting: str, kind: str) -> KeyManual:
     description = key_descriptions.of_repositories()[setting]
     default = repositories.DEFAULTS.get(setting, repositories.EMPTY[kind])
-    return Entry(
+    return KeyManual(
         f"{prefix}_{setting}",
         # the unit is in the names of the kinds there
         NUMBER if kind == repositories.NUMBER else kind,
@@ -175,7 +175,7 @@ def _wrapped(text: str, width: int, indent: int = 2) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
 
 
-def _lines(key: Entry, width: int) -> Iterator[str]:
+def _lines(key: KeyManual, width: int) -> Iterator[str]:
     yield f"{key.name}  (configuration)"
     yield ""
     yield from _wrapped(key.about, width)
@@ -188,7 +188,7 @@ def _lines(key: Entry, width: int) -> Iterator[str]:
         )
 
 
-def _facts(key: Entry) -> Iterator[tuple[str, str]]:
+def _facts(key: KeyManual) -> Iterator[tuple[str, str]]:
     facts = {"Type": key.type, "Unit": key.unit, "Default": key.default, "Since": key.since}
     return ((title, value) for title, value in facts.items() if value)
 
@@ -217,7 +217,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _markdown(key: Entry) -> str:
+def _markdown(key: KeyManual) -> str:
     facts = "; ".join(f"{title.lower()}: {_code(value)}" for title, value in _facts(key))
     return f"### `{key.name}`\n\n{key.about}\n\n{facts}\n\n```yaml\n{key.example}\n```\n"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from modules._texts.shell import Unread, parse
-from modules.pkg._scripts.run import Handler, Outcome, Run
+from modules.pkg._scripts.run import Handler, Outcome, ScriptRun
 
 # what answers otherwise than with success
 ANSWERS = {"missing": Outcome(1), "asks": Outcome(None, None), "says": Outcome(0, "one two\n")}
@@ -40,7 +40,7 @@ def followed(script: str, *arguments: str, **variables: str) -> tuple[list[str],
         return Outcome()
 
     files = {"/lib/functions": "enable() { make $1; }\nNAME=sourced"}
-    run = Run(
+    run = ScriptRun(
         "postinst",
         [*(arguments or ("configure", ""))],
         {name: known(name) for name in (*LOOKS, *ALTERING)},
