@@ -19,11 +19,14 @@ DEFAULTS = "/etc/default/ufw"
 # what /etc/default/ufw calls directions and policies
 _DIRECTIONS = {"incoming": "INPUT", "outgoing": "OUTPUT", "routed": "FORWARD"}
 _POLICIES = {"ACCEPT": "allow", "DROP": "deny", "REJECT": "reject"}
-# ufw changes its files, and the rules in force where it is on
-# the parameters and modules that it would set and load are of the kernel that runs
-_LOAD = f"""! grep -qi ^ENABLED=yes {SETTINGS} || (
-    DATA_DIR=; . /lib/ufw/ufw-init-functions
-    sysctl() {{ :; }}; modprobe() {{ :; }}; ufw_start >/dev/null
+# ufw changes its files, and the rules in force where it is on; what it would start beside that is
+# of the kernel that runs, or whatever the owner of the hooks has written
+_LOAD = f"""
+for each in sysctl modprobe /etc/ufw/before.init /etc/ufw/after.init; do
+    if path=$(command -v $each); then mount --bind /bin/true "$path" || exit; fi
+done
+! grep -qi ^ENABLED=yes {SETTINGS} || (
+    DATA_DIR=; . /lib/ufw/ufw-init-functions; ufw_start >/dev/null
 )"""
 _SWITCHES = {("enable",): "yes", ("disable",): "no"}
 _PORTS = re.compile(r"(any|\d+(:\d+)?(,\d+(:\d+)?)*)(/[a-z]+)?")

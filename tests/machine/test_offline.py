@@ -245,9 +245,9 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     image.run("systemctl stop firewalld ufw nftables; nft flush ruleset")
     before = image.read(kernel)
     image.tree(wall=FIREWALLS)
-    for path in ("/image/usr/sbin/sysctl", "/image/usr/sbin/modprobe"):
-        image.run(f"rm -f {path}")
-        image.write(path, f"#!/bin/sh\n{TOUCHED}", 0o755)
+    for path in ("usr/sbin/sysctl", "usr/sbin/modprobe", "etc/ufw/before.init", "etc/ufw/after.init"):
+        image.run(f"rm -f /image/{path}")
+        image.write(f"/image/{path}", f"#!/bin/sh\n{TOUCHED}", 0o755)
     image.run("sed -i 's/^IPT_MODULES=.*/IPT_MODULES=nf_nat_ftp/' /image/etc/default/ufw")
     dry = image.results("sls", "wall", "--root", "/image", "--test")
     assert {each["result"] for each in dry.values()} == {None}
