@@ -14,7 +14,7 @@ from modules._texts.lines import plain_name
 from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here, scheduled
 from runner.api.offline import of_running
 from runner.api.own_program import own_run
-from runner.api.restarts import ASKED, KERNEL, PACKAGES
+from runner.api.restarts import ASKED, KERNEL, PACKAGES, QUESTIONS, YES
 
 BOOT = "/proc/sys/kernel/random/boot_id"
 UNIT = "/etc/systemd/system/runner-continue.service"
@@ -82,11 +82,9 @@ def restart_needed() -> str:
 
 
 def _libraries_ask() -> bool:
-    """Return whether dnf says so, which fails with the same exit code."""
-    if not _paths.which("needs-restarting"):
-        return False
-    done = cmd.probe(["needs-restarting", "-r"])
-    return done.retcode == 1 and "Reboot is required" in done.stdout
+    """Return whether dnf says so."""
+    asked = (words for words in QUESTIONS if _paths.which(words[0]))
+    return any(YES in cmd.probe([*words]).stdout for words in asked)
 
 
 @for_states

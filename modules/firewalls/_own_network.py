@@ -18,13 +18,14 @@ UNLOADED = 125
 
 
 def probe(script: str, *words: str, stdin: str | None = None) -> Completed:
-    """What a shell script says that runs in a network of its own, and with mounts of its own. Raises
-    StateFailed where there can be none.
+    """What a shell script says that runs in a network and with mounts of its own, with these
+    arguments. Raises StateFailed where there can be none.
     """
     needs("unshare", "util-linux")
     # who may not configure the network of an image's host may configure one of their own users
     users = ["--user", "--map-root-user"] if in_image() else []
-    done = cmd.probe(["unshare", *users, "--net", "--mount", "sh", "-c", script, "sh", *words], stdin=stdin)
+    alone = ["unshare", *users, "--net", "--mount"]
+    done = cmd.probe([*alone, "sh", "-c", script, "sh", *words], stdin=stdin)
     if done.retcode and done.stderr.startswith("unshare:"):
         raise StateFailed(
             f"there is no network here to try it in ({done.error_text}): write the firewall's own"

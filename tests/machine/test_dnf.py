@@ -366,3 +366,22 @@ def test_packages_of_an_image_that_was_started_are_not_changed(fresh: Debian) ->
             assert "rpm-ostree install" in one["comment"]
     fresh.run("mount -o remount,bind,rw /usr")  # as `bootc usr-overlay` lets it be written
     fresh.results("single", "pkg.removed", "name=words")
+
+
+FIRMWARE = "Name: linux-firmware\\nVersion: 1\\nRelease: 1\\nSummary: x\\nLicense: MIT\\n"
+
+
+def test_what_dnf_says_takes_a_restart_is_named(machine: Debian) -> None:
+    """By the grain and the end of a run; `system.reboot` does it."""
+    machine.tree(
+        web="firmware:\n  cmd.run: [name: rpm -i /root/linux-firmware-1-1.noarch.rpm]\n",
+        boot="boot:\n  system.reboot: []\n",
+    )
+    machine.run(f"printf '{FIRMWARE}BuildArch: noarch\\n%%description\\n%%files\\n' >/root/a.spec")
+    name = "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm"
+    machine.run("rpmbuild", "-bb", "-D_rpmdir /root", f"-D_build_name_fmt {name}", "/root/a.spec")
+    assert machine.read("runner", "call", "grains.get", "reboot_required") == "false"
+    assert "has to be restarted: packages ask for it" in machine.runner("sls", "web").stderr
+    assert machine.read("runner", "call", "grains.get", "reboot_required") == "true"
+    restart = machine.results("sls", "boot", "--test")["boot"]
+    assert restart["changes"] == {"restart": "packages ask for it"}

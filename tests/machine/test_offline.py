@@ -226,6 +226,7 @@ exporter:
 public:
   firewalld.present: [services: [ssh, exporter], prune_services: True]
 """
+HOOKS = "usr/sbin/sysctl usr/sbin/modprobe etc/ufw/before.init etc/ufw/after.init"
 TOUCHED = "touch /etc/touched\n"
 KEPT = {
     "iptables/ipsets": "add blocked 192.0.2.0/24",
@@ -245,7 +246,7 @@ def test_firewalls_are_written_for_the_boot(image: Debian) -> None:
     image.run("systemctl stop firewalld ufw nftables; nft flush ruleset")
     before = image.read(kernel)
     image.tree(wall=FIREWALLS)
-    for path in ("usr/sbin/sysctl", "usr/sbin/modprobe", "etc/ufw/before.init", "etc/ufw/after.init"):
+    for path in HOOKS.split():
         image.run(f"rm -f /image/{path}")
         image.write(f"/image/{path}", f"#!/bin/sh\n{TOUCHED}", 0o755)
     image.run("sed -i 's/^IPT_MODULES=.*/IPT_MODULES=nf_nat_ftp/' /image/etc/default/ufw")

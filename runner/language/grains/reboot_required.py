@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api.restarts import ASKED, KERNEL, PACKAGES
+from runner.api.restarts import ASKED, KERNEL, PACKAGES, QUESTIONS, YES
+from runner.language.grains.files import output_of, text_of
 from runner.model.paths import is_away
 
 MODULES = "/lib/modules"
+RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
 CONTAINERS = ("/run/systemd/container", "/.dockerenv", "/run/.containerenv")
 
 
@@ -25,7 +28,21 @@ def why() -> str:
     if os.path.exists(ASKED):
         return PACKAGES
     own_kernel = not is_away() and not any(map(os.path.exists, CONTAINERS))
-    return KERNEL if own_kernel and _is_old(os.uname().release) else ""
+    if own_kernel and _is_old(os.uname().release):
+        return KERNEL
+    return PACKAGES if not is_away() and _libraries_ask() else ""
+
+
+def _libraries_ask() -> bool:
+    """Whether dnf says so. That takes a second: it is asked where a package was changed since the
+    kernel has started.
+    """
+    started = re.search(r"^btime (\d+)$", text_of("/proc/stat"), re.MULTILINE)
+    databases = (path for folder in RPM for path in glob.glob(f"{folder}/*"))
+    written = [os.path.getmtime(path) for path in databases if not path.endswith("-shm")]
+    if started is None or max(written, default=0) <= int(started[1]):
+        return False
+    return any(YES in output_of(*words) for words in QUESTIONS)
 
 
 def _is_old(running: str) -> bool:

@@ -600,3 +600,24 @@ def test_kernels_decide_about_a_restart(
     assert Grains({})["reboot_required"] is False
     (tmp_path / "ASKED").touch()
     assert Grains({})["reboot_required"] is True
+
+
+@pytest.mark.parametrize("name", ["dnf", "needs-restarting"])
+def test_what_dnf_says_of_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It is asked where a package was changed since the kernel has started."""
+    (tmp_path / name).write_text("#!/bin/sh\necho Reboot is required\nexit 1\n")
+    (tmp_path / name).chmod(0o755)
+    database = tmp_path / "rpm/rpmdb.sqlite"
+    database.parent.mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(restart, "RPM", [str(database.parent)])
+    for kernel in ("ASKED", "MODULES"):
+        monkeypatch.setattr(restart, kernel, str(tmp_path / kernel))
+    assert restart.why() == "", "there are no packages"
+    database.touch()
+    (database.parent / "rpmdb.sqlite-shm").touch()
+    assert restart.why() == restart.PACKAGES
+    os.utime(database, (0, 0))
+    assert restart.why() == "", "of an earlier start, though somebody has read it"
