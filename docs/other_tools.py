@@ -9,25 +9,40 @@ import re
 from pathlib import Path
 
 from runner.model import other_tools
+from runner.model.families import FAMILIES
 
 DOCS = Path(__file__).parent
+STATES = DOCS.parent / "states"
 PLACE = re.compile(r"(<!-- words of (\w+) -->\n).*?(<!-- end -->\n)", re.S)
-MOST = 6  # states of one row
+MOST = 2  # states of one row
 TITLES = {
     other_tools.IDEA: "Ideas",
     other_tools.COMMAND: "Commands",
     other_tools.FUNCTION: "States",
-    other_tools.ARGUMENT: "Arguments, and what stands beside them",
-    other_tools.VALUE: "What it is to be: state, ensure, action",
-    other_tools.VARIABLE: "Variables of templates",
 }
+
+
+def listed(row: other_tools.Word, tool: str) -> bool:
+    """Whether a page has a row. Not what `runner check` names at its place (arguments, values,
+    variables), states that few machines need, and those of a module that is called so here, too.
+    """
+    if row.kind not in TITLES or tool not in row.words:
+        return False
+    modules = {name.partition(".")[0] for name in row.names if row.kind == other_tools.FUNCTION}
+    if modules and all(map(_in_a_family, modules)):
+        return False
+    return bool(row.text) or not all(row.is_of(word.split()[0]) for word in row.words[tool])
+
+
+def _in_a_family(module: str) -> bool:
+    return any((STATES / family / f"{module}.py").exists() for family in FAMILIES)
 
 
 def tables(tool: str) -> str:
     """The tables of a tool's words."""
     text = ""
     for kind, title in TITLES.items():
-        rows = [row for row in other_tools.table() if row.kind == kind and tool in row.words]
+        rows = [row for row in other_tools.table() if row.kind == kind and listed(row, tool)]
         if rows:
             text += f"\n### {title}\n\n| {tool} | here |\n|---|---|\n"
             text += "".join(f"| {_words(row, tool)} | {_here(row)} |\n" for row in rows)
@@ -49,7 +64,7 @@ def _here(row: other_tools.Word) -> str:
     names = row.names if row.kind in other_tools.WRITTEN else ()
     listed = ", ".join([*(f"`{name}`" for name in names[:MOST]), *["..."][: len(names) > MOST]])
     glue = "; " if len(names) > 1 else " "
-    said = glue.join(filter(None, [listed, row.text.replace("{function}", "`service.running`")]))
+    said = glue.join(filter(None, [listed, row.text]))
     return said + (f" ({links})" if links else "")
 
 

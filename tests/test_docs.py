@@ -236,6 +236,14 @@ def test_the_readme_is_read_in_five_minutes() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
+def test_the_documents_stay_short() -> None:
+    """All but the reference, which is generated. One page for one purpose: what is more is said
+    elsewhere already, is history, or is obvious.
+    """
+    words = sum(len(path.read_text().split()) for path in (ROOT / "docs").glob("*.md"))
+    assert words < 31_000
+
+
 def test_the_changelog_is_read_in_two_minutes() -> None:
     _, *releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     for release in releases:

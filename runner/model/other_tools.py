@@ -32,6 +32,7 @@ KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VALUE, VARIABLE, SUBJECT = (
     "subject",
 )
 WRITTEN = FUNCTION, ARGUMENT, VALUE  # whose names stand in an SLS
+SOME_STATE = "service.running"  # stands for the state that was written where none was
 ADVICE = ("it is", "leave", "the value", "there is")  # how a text begins that is nothing to write
 
 
@@ -84,7 +85,7 @@ class Word(Record):
         if self.kind not in (IDEA, COMMAND) and not self.text.startswith(ADVICE):
             said += "write "
         listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-        text = self.text.replace("{function}", _function_of(value, function))
+        text = self.text.replace("{function}", _function_of(value, function or SOME_STATE))
         return said + ("; " if text and len(names) > 1 else " ").join(filter(None, [listed, text]))
 
 

@@ -87,7 +87,9 @@ def test_what_it_prints(machine: Machine) -> None:
     shown = machine("doc", "lineinfile").stdout
     assert shown.startswith("About lineinfile:\n\n`lineinfile` is Ansible's: write ")
     assert "\n  file.replace   Replace what matches" in shown
-    assert all(len(line) < 80 for line in shown.splitlines())
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    asked = machine("doc", "ensure").stdout
+    assert "a function (service.running here), not an argument" in " ".join(asked.split())
     mistyped = machine("doc", "onfial").stdout
     assert mistyped.startswith("No page is called onfial. About onfail:\n\n  onfail ")
 
