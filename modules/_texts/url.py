@@ -8,6 +8,20 @@ from contextlib import suppress
 SENT_AS_WRITTEN = "!#$%&'()*+,/:;=?@[]~"  # what already is escaped stays so
 
 
+def local_path(url: str, *schemes: str) -> str:
+    """The path on this machine that an address with one of some schemes means; else nothing.
+
+    >>> local_path("file:///srv/a%20b/", "file")
+    '/srv/a b'
+    """
+    import posixpath
+    from urllib.parse import unquote, urlsplit
+
+    parts = urlsplit(url)
+    is_local = parts.scheme in schemes and not parts.query
+    return posixpath.normpath(unquote(parts.path)) if is_local else ""
+
+
 def ascii_url(url: str) -> str:
     """An address with its host in the form of the DNS, and what is no ASCII escaped.
 

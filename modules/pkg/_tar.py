@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of tar that programs print, bounded."""
+"""Streams that programs print, of tar above all, bounded."""
 
 from __future__ import annotations
 
@@ -29,23 +29,41 @@ class _Bounded:
         return data
 
 
+UNPACKING = {"zst": "zstd", "gz": "gzip", "xz": "xz", "bz2": "bzip2", "lz4": "lz4"}
+
+
+def unpacking_words(path: str) -> list[str]:
+    """Return the program that prints what is in a file, as its name says that it is packed."""
+    program = UNPACKING.get(path.rpartition(".")[2])
+    return [program, "-dc", "--", path] if program else ["cat", "--", path]
+
+
 @contextmanager
-def opened_tar(words: Sequence[str], most: int) -> Iterator[TarFile]:
-    """What a program prints, as a stream of members. most: bytes. Raises BadArchive."""
+def printed(words: Sequence[str], most: int) -> Iterator[_Bounded]:
+    """What a program prints. most: bytes; reading more raises BadArchive."""
     import subprocess
-    import tarfile
 
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None, "it is a pipe"
     try:
-        stream: Any = _Bounded(process.stdout, most)
-        with tarfile.open(
-            fileobj=stream, mode="r|", bufsize=1 << 20, errors="surrogateescape"
-        ) as tar:
-            yield tar
-    except tarfile.TarError as problem:
-        raise BadArchive(f"it cannot be read: {problem}") from None
+        yield _Bounded(process.stdout, most)
     finally:
         process.kill()
         process.stdout.close()
         process.wait()
+
+
+@contextmanager
+def opened_tar(words: Sequence[str], most: int) -> Iterator[TarFile]:
+    """What a program prints, as a stream of members. most: bytes. Raises BadArchive."""
+    import tarfile
+
+    with printed(words, most) as stream:
+        try:
+            opened: Any = stream
+            with tarfile.open(
+                fileobj=opened, mode="r|", bufsize=1 << 20, errors="surrogateescape"
+            ) as tar:
+                yield tar
+        except tarfile.TarError as problem:
+            raise BadArchive(f"it cannot be read: {problem}") from None

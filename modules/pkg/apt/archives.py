@@ -6,13 +6,12 @@ them here.
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from urllib.parse import unquote, urlsplit
 
 from modules import cmd
+from modules._texts.url import local_path
 from modules.pkg import _run
 from modules.pkg._tar import opened_tar
 from modules.pkg.apt import get as apt_get
@@ -47,16 +46,10 @@ def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
         if name is None:
             continue
         digest = f"{match['kind'].lower()}:{match['digest'].lower()}"
-        path = _local(match["uri"]) or f"{CACHE}/{match['file']}"
+        path = local_path(match["uri"], "file", "copy") or f"{CACHE}/{match['file']}"
         version = dict(versions)[name]
         found[name] = Archive(name, version, path, int(match["size"]), digest)
     return found
-
-
-def _local(uri: str) -> str:
-    """The path of an archive that lies on this machine; empty for another."""
-    parts = urlsplit(uri)
-    return os.path.normpath(unquote(parts.path)) if parts.scheme in ("file", "copy") else ""
 
 
 def fetch(words: Sequence[str], versions: Sequence[tuple[str, str]], seconds: float) -> None:

@@ -24,14 +24,18 @@ from modules.pkg.package_manager import (
     Need,
     PackageGroup,
     PackageTarget,
-    Placement,
     Simulation,
     Transaction,
     Versions,
 )
-from modules.pkg.rpm import archives as rpm_archives
 from modules.pkg.rpm import packages as rpm
-from modules.pkg.rpm.archives import contents_words, control, installed_scripts
+from modules.pkg.rpm.archives import (
+    contents_words,
+    control,
+    installed_scripts,
+    kept_by_others,
+    placement,
+)
 from modules.pkg.rpm.packages import (
     compare,
     file_info,
@@ -340,19 +344,6 @@ def fetch_archives(
 ) -> None:
     """Have archives in dnf's cache. Raises CommandFailed."""
     dnf_archives.fetch(install_words(options), versions, seconds)
-
-
-@cached_look("packages", *rpm.FILES)
-def placement(names: tuple[str, ...]) -> Placement:
-    """Return how rpm places what is in archives of packages."""
-    there = list_pkgs()
-    return rpm_archives.RpmPlacement([name for name in names if name in there])
-
-
-@cached_look("packages", *rpm.FILES)
-def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
-    """Return those paths that belong to other installed packages, too."""
-    return rpm_archives.kept_by_others(name, paths)
 
 
 @changer(touches=["files"], before=nothing_lasting)

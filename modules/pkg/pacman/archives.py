@@ -18,7 +18,6 @@ from modules.pkg.pacman import run as pacman_run
 
 LISTS = "/var/lib/pacman/sync"
 INSTALLED = "/var/lib/pacman/local"
-UNPACKING = {"zst": "zstd", "gz": "gzip", "xz": "xz", "bz2": "bzip2", "lz4": "lz4"}
 # functions of a package's .INSTALL by the words of dpkg for such scripts
 SCRIPTS = {
     "preinst": ("pre_install", "pre_upgrade"),
@@ -90,12 +89,6 @@ def scripts(text: str) -> dict[str, str]:
         for kind, (first, second) in SCRIPTS.items()
         if first in text or second in text
     }
-
-
-def contents_words(path: str) -> list[str]:
-    """Return the program that prints what an archive installs."""
-    program = UNPACKING.get(path.rpartition(".")[2])
-    return [program, "-dc", "--", path] if program else ["cat", "--", path]
 
 
 class PacmanPlacement:

@@ -16,10 +16,10 @@ from modules import _paths, cmd, file
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons, nothing_lasting
 from modules.pkg._run import error_list
+from modules.pkg._tar import unpacking_words as contents_words
 from modules.pkg.package_manager import (
     Archive,
     Changes,
-    Control,
     InstallOptions,
     Need,
     PackageGroup,
@@ -36,6 +36,7 @@ from modules.pkg.pacman import marks as pacman_marks
 from modules.pkg.pacman import records as pacman_records
 from modules.pkg.pacman import repositories
 from modules.pkg.pacman import run as pacman_run
+from modules.pkg.pacman.archives import control
 from modules.pkg.pacman.records import Package
 from modules.pkg.pacman.versions import compare, newest_first
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
@@ -155,16 +156,6 @@ def fetch_archives(
 ) -> None:
     """Have archives in pacman's cache. Raises CommandFailed."""
     pacman_archives.fetch(versions, seconds)
-
-
-def control(path: str) -> Control:
-    """Return what an archive says of itself."""
-    return pacman_archives.control(path)
-
-
-def contents_words(path: str) -> list[str]:
-    """Return the program that prints what an archive installs."""
-    return pacman_archives.contents_words(path)
 
 
 def placement(names: tuple[str, ...]) -> Placement:

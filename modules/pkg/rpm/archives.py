@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules import cmd
-from modules.pkg.package_manager import Control
-from modules.pkg.rpm.packages import normal
+from modules.pkg.package_manager import Control, Placement
+from modules.pkg.rpm.packages import FILES, list_pkgs, normal
+from runner.api import cached_look
 
 # rpm's tags by the words of dpkg for such scripts, with what each is told: of an installation, of
 # an upgrade
@@ -59,7 +60,8 @@ def contents_words(path: str) -> list[str]:
     return ["sh", "-c", 'rpm2archive - <"$1" | gzip -dc', "rpm2archive", path]
 
 
-def kept_by_others(name: str, paths: Sequence[str]) -> set[str]:
+@cached_look("packages", *FILES)
+def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
     """Return those paths that belong to other installed packages, too."""
     kept = set()
     for path in paths:
@@ -67,6 +69,13 @@ def kept_by_others(name: str, paths: Sequence[str]) -> set[str]:
         if {*map(normal, owners)} - {name}:
             kept.add(path)
     return kept
+
+
+@cached_look("packages", *FILES)
+def placement(names: tuple[str, ...]) -> Placement:
+    """Return how rpm places what is in archives of packages."""
+    there = list_pkgs()
+    return RpmPlacement([name for name in names if name in there])
 
 
 class RpmPlacement:

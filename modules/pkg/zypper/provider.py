@@ -10,10 +10,12 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._texts.files import text_of
-from modules.pkg import _provided
+from modules._texts.url import local_path
+from modules.pkg import _provided, _run
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.package_manager import (
     TOUCHED,
+    Archive,
     Changes,
     InstallOptions,
     PackageGroup,
@@ -22,7 +24,15 @@ from modules.pkg.package_manager import (
     Transaction,
     Versions,
 )
+from modules.pkg.rpm import lists as rpm_lists
 from modules.pkg.rpm import packages as rpm
+from modules.pkg.rpm.archives import (
+    contents_words,
+    control,
+    installed_scripts,
+    kept_by_others,
+    placement,
+)
 from modules.pkg.rpm.packages import (
     compare,
     file_info,
@@ -48,6 +58,7 @@ LOCKS = "/etc/zypp/locks"
 SETTINGS = "/etc/zypp/zypp.conf"
 METADATA = "/var/cache/zypp/raw"
 ARCHIVES = "/var/cache/zypp/packages"
+LOCAL = ("dir", "file")  # schemes of repositories on this machine
 REPOSITORY_FILES: tuple[str, ...] = ("/etc/zypp/repos.d", "/etc/zypp/services.d")
 _SOURCES = (*rpm.FILES, LOCKS, METADATA, *REPOSITORY_FILES)  # what a solver's answer depends on
 leftovers = _provided.none_left
@@ -327,6 +338,32 @@ def archives() -> dict[str, dict[str, Any]]:
             package, version = file_info(path)
             described.setdefault(package, {})[version] = _provided.in_cache(path, _paths.stat(path))
     return described
+
+
+def package_lists() -> tuple[str, ...]:
+    """Return where the package lists are."""
+    return tuple(sorted(_paths.glob(f"{METADATA}/*/repodata/repomd.xml")))
+
+
+@cached_look("candidates", *_SOURCES)
+def find_archives(versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    enabled = {name: each for name, each in repositories.list_repos().items() if each["enabled"]}
+    local = {name: local_path(str(each.get("baseurl")), *LOCAL) for name, each in enabled.items()}
+    folders = [(f"{METADATA}/{name}", local[name] or f"{ARCHIVES}/{name}") for name in enabled]
+    return rpm_lists.find(versions, folders)
+
+
+@fetcher
+def fetch_archives(
+    versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+) -> None:
+    """Have archives in zypper's cache. Raises CommandFailed."""
+    targets = tuple(PackageTarget(name, version) for name, version in versions)
+    transaction = Transaction("install", targets, options._replace(downgrade=True))
+    words = transaction_words(transaction, "--download-only")
+    env = {**_environment(transaction), "ZYPP_LOCK_TIMEOUT": "0"}
+    _run.fetch([*zypper_command.XML, *words], seconds, zypper_command.errors, env)
 
 
 @changer(touches=["files"], before=nothing_lasting)

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import HarnessHere
 
 from modules import cmd
+from modules.pkg.package_manager import Archive
+from modules.pkg.rpm import lists as rpm_lists
 from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, running
 
@@ -104,3 +108,29 @@ def test_a_database_that_cannot_be_read_is_a_failure(answered: Any) -> None:
 def test_altered_files(answered: Any, printed: str, ignored: list[str], altered: list[str]) -> None:
     answered["rpm", "-V"] = cmd.Completed(1 if printed else 0, printed, "", 1)
     assert rpm.verify(("x",), ignored) == altered
+
+
+LIST = """<metadata packages="3">
+<package type="rpm"><name>a+b</name><arch>noarch</arch><version epoch="1" ver="2" rel="3"/>
+<checksum type="sha256" pkgid="YES">aa11</checksum><size package="70" installed="9"/>
+<location href="noarch/a%2B&amp;b.rpm"/><format><rpm:entry name="words" ver="9"/></format></package>
+<package type="rpm"><name>words</name><arch>noarch</arch><version epoch="0" ver="1" rel="1"/>
+<checksum type="sha" pkgid="YES">bb22</checksum><size package="71"/><location href="w.rpm"/>
+</package>
+<package type="rpm"><name>rude</name><arch>noarch</arch><version epoch="0" ver="1" rel="1"/>
+<checksum type="sha512" pkgid="YES">cc33</checksum><size package="72"/><location href="../r.rpm"/>
+</package></metadata>"""
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
+def test_archives_are_found_in_the_lists(answered: Any, tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "lists/repodata"
+    folder.mkdir(parents=True)
+    program = {"gz": "gzip", "xz": "xz", "zst": "zstd"}[kind]
+    packed = subprocess.run([program, "-c"], input=LIST.encode(), capture_output=True, check=True)
+    (folder / f"0a-primary.xml.{kind}").write_bytes(packed.stdout)
+    asked = [("a+b", "1:2-3"), ("words", "1-1"), ("rude", "1-1"), ("a", "1-1")]
+    with running(HarnessHere()):
+        found = rpm_lists.find(asked, [(str(tmp_path / "lists"), "/cache")])
+    archive = Archive("a+b", "1:2-3", "/cache/noarch/a%2B&b.rpm", 70, "sha256:aa11")
+    assert found == {"a+b": archive}, "a digest is too weak, and a place lies outside"

@@ -135,6 +135,13 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ),
     ("owner", ("/etc/words.conf",), "words"),
     ("file_list", ("words",), ["/etc/words.conf"]),
+    ("package_lists", (), ()),
+    ("find_archives", ((("words", "1.0-1"),),), {}),
+    (
+        "contents_words",
+        ("/srv/x.rpm",),
+        ["sh", "-c", 'rpm2archive - <"$1" | gzip -dc', "rpm2archive", "/srv/x.rpm"],
+    ),
     (
         "info_installed",
         (("words",),),

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A package of rpm whose versions differ, for dry runs and real ones of dnf and zypper."""
+
+from __future__ import annotations
+
+from both_runs import assert_foreseen, contents_of
+from debian import Debian
+
+FOLDER = "/usr/local/rpms"
+CONFIG = "\n".join([*(f"%config(noreplace) /etc/{name}" for name in "abcd"), "%config /etc/e"])
+
+
+def package(version: str, files: dict[str, str], more: str = "") -> str:
+    """The shell script that makes a package `tool`, and puts it into the repository."""
+    lines = [f"Name: tool\nVersion: {version}\nRelease: 1\nSummary: x\nLicense: MIT"]
+    lines += ["BuildArch: noarch\nProvides: /bin/sh\n%description\nx\n%install"]
+    for path, text in files.items():
+        lines.append(f"mkdir -p %{{buildroot}}$(dirname {path}); echo {text} >%{{buildroot}}{path}")
+    plain = [path for path in files if not path.startswith("/etc/")]
+    spec = "\n".join([*lines, more, "%files", CONFIG, *plain])
+    return f"""
+set -e
+cat >/tmp/tool.spec <<'END'
+{spec}
+END
+rpmbuild -bb -D '_rpmdir {FOLDER}' -D '_topdir /tmp/rpmbuild' \\
+-D '_build_name_fmt %%{{NAME}}-%%{{VERSION}}-%%{{RELEASE}}.noarch.rpm' /tmp/tool.spec
+createrepo_c -q {FOLDER}
+if test -e /usr/bin/zypper; then zypper -q -n refresh; else dnf -q --refresh makecache; fi
+"""
+
+
+def try_versions(machine: Debian) -> None:
+    """Try what states see of a package that comes, is replaced and goes."""
+    files = {f"/etc/{name}": "one" for name in "abcde"}
+    machine.run(package("1.0", files | {"/usr/share/tool/goes": "x", "/usr/share/tool/stays": "x"}))
+    names = [f"/etc/{name}{end}" for name in "abcde" for end in ("", ".rpmnew", ".rpmsave")]
+    paths = [*names, "/usr/share/tool/goes", "/usr/share/tool/stays"]
+    dry = assert_foreseen(machine, {"tool": {"pkg.installed": []}, **contents_of(paths)})
+    assert "-one\n" in dry["in /etc/a"]["changes"]["diff"]
+    machine.run("echo one >/etc/a; rm /etc/b; for f in c d e; do echo mine >/etc/$f; done")
+    machine.run("echo x >/usr/share/tool/goes; echo x >/usr/share/tool/stays")
+    new = {f"/etc/{name}": "two" for name in "abce"} | {"/etc/d": "one"}
+    machine.run(package("2.0", new | {"/usr/share/tool/stays": "y", "/usr/share/tool/comes": "y"}))
+    latest = {"tool": {"pkg.latest": []}}
+    assert_foreseen(machine, latest | contents_of([*paths, "/usr/share/tool/comes"]))
+    machine.run("echo two >/etc/a; rm -f /etc/b /etc/*.rpm*; echo mine >/etc/c")
+    assert_foreseen(machine, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
