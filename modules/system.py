@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from modules import _paths, cmd, file
 from modules._machine.processes import needs
@@ -28,11 +29,11 @@ ExecStartPost=/bin/sh -c 'grep -qx "# boot: $$(cat {BOOT})" {UNIT} || rm -f {LIN
 
 
 class Restart(Record):
-    """A restart that a state has asked for. boot: the one that it was asked in; kernel: that ran
-    then.
+    """A restart that states have asked for. boot: the one that it was asked in; kernel: that ran
+    then. runs: the states that have asked, by the run that goes on after it, as ExecStart= has it.
     """
 
-    state: str = ""
+    runs: Mapping[str, str] = MappingProxyType({})
     boot: str = ""
     kernel: str = ""
     why: str = ""
@@ -41,17 +42,27 @@ class Restart(Record):
     def is_of_this_boot(self) -> bool:
         return self.boot == _boot()
 
-    def is_awaited(self, state: str) -> bool:
-        """Return whether this run goes on after it, which was left by a state. A run that somebody
-        else begins does not, though the mark of one that was killed is there.
+    @property
+    def _is_own(self) -> bool:
+        """This run goes on after it. One that somebody else begins does not, though the mark of one
+        that was killed is there.
         """
-        is_own = not self.is_of_this_boot and os.environ.get(_ASKED_IN) == self.boot
-        return self.state == state and is_own
+        return not self.is_of_this_boot and os.environ.get(_ASKED_IN) == self.boot
 
-    def is_under_way(self, state: str, goes_on: bool) -> bool:
-        """Return whether a state has asked for it, and it comes. goes_on: a run after it, too."""
-        is_as_asked = self.state == state and file.lexists(LINK) == goes_on
-        return is_as_asked and self.is_of_this_boot and file.lexists(scheduled.RESTART)
+    @property
+    def waiting(self) -> Mapping[str, str]:
+        """The runs that are to go on, or do so now."""
+        lasts = file.lexists(LINK) and (self.is_of_this_boot or self._is_own)
+        return self.runs if lasts else {}
+
+    def is_awaited(self, state: str) -> bool:
+        """Return whether this run goes on after it, which was left by a state."""
+        return self._is_own and state in self.runs.values()
+
+    def is_under_way(self, run: str, goes_on: bool) -> bool:
+        """Return whether it comes, and a run is to go on after it, or is not."""
+        comes = self.is_of_this_boot and file.lexists(scheduled.RESTART)
+        return comes and goes_on == (run in self.waiting)
 
     def was_in_vain(self, why: str) -> bool:
         """Return whether what it was for is as it was."""
@@ -66,8 +77,9 @@ def _boot() -> str:
 def last_restart() -> Restart:
     """The restart that was asked for last; an empty one where none was."""
     text = file.read_bytes(UNIT).decode("utf-8", "replace") if file.is_file(UNIT) else ""
-    said = dict(re.findall(r"^# (state|boot|kernel|why): (.*)$", text, re.MULTILINE))
-    return Restart(**said)
+    said = dict(re.findall(r"^# (boot|kernel|why): (.*)$", text, re.MULTILINE))
+    runs = re.findall(r"^# state: (.*)\nExecStart=(.*)$", text, re.MULTILINE)
+    return Restart({run: state for state, run in runs}, **said)
 
 
 def restart_needed() -> str:
@@ -88,7 +100,19 @@ def _libraries_ask() -> bool:
 
 
 @for_states
-def run_again() -> list[str]:
+def this_run(goes_on: bool) -> str:
+    """Return what does this run again, as ExecStart= has it. Raises StateFailed where a run that
+    goes on cannot be repeated; empty for another one.
+    """
+    try:
+        return " ".join(map(scheduled.systemd_word, _again()))
+    except StateFailed:
+        if goes_on:
+            raise
+    return ""
+
+
+def _again() -> list[str]:
     """The command line that does this run again. Raises StateFailed where there is none."""
     if not _paths.isdir("/run/systemd/system"):
         raise StateFailed(
@@ -101,18 +125,11 @@ def run_again() -> list[str]:
             "continue: this command line cannot be repeated (highstate, sls and pull can be,"
             " without --pillar): what it says belongs into the pillar's files"
         )
-    _folder()
-    return words
-
-
-def _folder() -> str:
-    """Return the current directory as WorkingDirectory= has it. Raises StateFailed where that
-    cannot.
-    """
-    with contextlib.suppress(OSError):  # it is gone
-        if "\n" not in (folder := os.getcwd()):
-            return folder.replace("%", "%%")
-    raise StateFailed("continue: the run cannot go on in this directory: start it in another one")
+    try:  # the directory may be gone by then
+        return ["/bin/sh", "-c", 'cd "$0"; exec "$@"', os.getcwd(), *words]
+    except OSError:
+        message = "continue: the run cannot go on in this directory: start it in another one"
+        raise StateFailed(message) from None
 
 
 @for_states
@@ -126,27 +143,31 @@ def check_restart(minutes: int, message: str) -> None:
 
 
 @for_states
-def restart(state: str, why: str, command: list[str], minutes: int, message: str = "") -> None:
-    """Have the machine restarted, and a command go on then."""
-    head = {"state": state, "boot": _boot(), "why": why}
-    head["kernel"] = os.uname().release
-    mark = "\n".join([_MARK, *(f"# {key}: {value}" for key, value in head.items())])
-    what, service = "Go on with the run that has restarted this machine", _ONCE
-    if command:  # "-": the directory may be gone by then
-        service += f"WorkingDirectory=-{_folder()}\nEnvironment={_ASKED_IN}={head['boot']}\n"
-    text = scheduled.service_text(mark, what, command or ["true"], service=service)
-    file.write(UNIT, f"{text}\n[Install]\nWantedBy=multi-user.target\n".encode())
-    if command and not file.lexists(LINK):
-        file.makedirs(os.path.dirname(LINK))
-        file.symlink(UNIT, LINK)
-    if not command and file.lexists(LINK):  # of a restart that another one comes before
-        file.remove(LINK)
+def restart(state: str, why: str, run: str, goes_on: bool, minutes: int, message: str = "") -> None:
+    """Have the machine restarted, and a run go on then, beside the others that do."""
+    others = {one: asked for one, asked in last_restart().waiting.items() if one != run}
+    _arrange({**others, run: state} if goes_on else others, why)
     try:
         _shutdown("-r", minutes, message)
     except CommandFailed:
-        if command:
-            file.remove(LINK)
+        _arrange(others, why)
         raise
+
+
+def _arrange(runs: Mapping[str, str], why: str) -> None:
+    """Have some runs go on when the machine has started."""
+    head = {"boot": _boot(), "kernel": os.uname().release, "why": why}
+    mark = "\n".join([_MARK, *(f"# {key}: {value}" for key, value in head.items())])
+    starts = "".join(f"# state: {state}\nExecStart={run}\n" for run, state in runs.items())
+    service = f"{_ONCE}Environment={_ASKED_IN}={head['boot']}\n{starts}"
+    what = "Go on with the runs that have restarted this machine"
+    text = scheduled.service_text(mark, what, ["true"], service=service)
+    file.write(UNIT, f"{text}\n[Install]\nWantedBy=multi-user.target\n".encode())
+    if not runs and file.lexists(LINK):
+        file.remove(LINK)
+    if runs and not file.lexists(LINK):
+        file.makedirs(os.path.dirname(LINK))
+        file.symlink(UNIT, LINK)
 
 
 def reboot(at_time: str | int | None = None) -> str:

@@ -50,14 +50,14 @@ def reboot(
     if only_on_pending_reboot and not why and not planned:
         return "No restart is required"
     system.check_restart(timeout, message)
-    if asked.is_under_way(tag, continue_):
+    run = system.this_run(continue_)
+    if asked.is_under_way(run, continue_):
         return Done("The machine is about to be restarted", extra=THE_RUN_ENDS)
     if only_on_pending_reboot and why == KERNEL and asked.was_in_vain(why):
         raise StateFailed(
             f"The machine was restarted for a newer kernel and runs {asked.kernel} again: look at"
             " its boot loader"
         )
-    command = system.run_again() if continue_ else []
     goes_on = ", and the run goes on after it" if continue_ else ""
     yield Plan(
         {} if planned else {"restart": why or "asked for by the state"},
@@ -66,5 +66,5 @@ def reboot(
         exact=not planned,
         why="packages are to be changed before, which may ask for a restart" if planned else None,
     )
-    system.restart(tag, why, command, timeout, message)
+    system.restart(tag, why, run, continue_, timeout, message)
     return Done(f"The machine is restarted in {timeout} min{goes_on}", extra=THE_RUN_ENDS)

@@ -107,17 +107,35 @@ def test_whether_it_goes_on_is_what_the_tree_says_last(debian: Debian) -> None:
     prepare(debian, BOOT)
     debian.run("touch /run/reboot-required; mkdir -p '/root/a %n'")
     debian.run("cd '/root/a %n' && runner sls web")
-    assert "2 unchanged" not in debian.runner("sls", "web").stdout
+    assert "2 unchanged" not in debian.read("cd '/root/a %n' && runner sls web")
     assert asked(debian) == 1
-    text = debian.read(f"cat {UNIT}")
-    assert "WorkingDirectory=-/root/a %%n\n" in text
+    assert ' "/root/a %%n" /usr/local/bin/runner sls web ' in debian.read(f"cat {UNIT}")
     assert not debian.read(
         f"systemd-analyze verify {UNIT} 2>&1 | grep -i -e directory -e environ; :"
     )
     debian.tree(web=BOOT.replace("True", "False"))
-    debian.runner("sls", "web")
+    debian.run("cd '/root/a %n' && runner sls web")
     assert asked(debian) == 2
     debian.run(f"test ! -e {LINK}; {RESTARTED}")
+
+
+def test_each_run_that_has_asked_goes_on(debian: Debian) -> None:
+    """Of several command lines, in the directories that they were in, with one ID of the state."""
+    prepare(debian)
+    debian.tree(other=TREE.replace("/etc/", "/root/"), ends=BOOT.replace("True", "False"))
+    debian.run("rm -f /root/first /root/second; mkdir -p /root/there /root/gone")
+    debian.run("cd /root/gone && runner sls web")
+    for _ in range(2):
+        debian.run("cd /root/there && runner sls other")
+    assert asked(debian) == 2, "it is about to be restarted"
+    debian.run("touch /run/reboot-required")
+    assert "as the machine is restarted" in debian.runner("sls", "ends").stdout
+    assert asked(debian) == 2
+    debian.run("rmdir /root/gone")
+    restart(debian)
+    debian.run(f"test -e /etc/second; test -e /root/second; test ! -e {LINK}")
+    assert asked(debian) == 2
+    assert debian.read("systemctl show -P Result runner-continue") == "success"
 
 
 def test_it_is_where_it_is_required(debian: Debian) -> None:
