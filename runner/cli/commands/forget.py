@@ -7,7 +7,7 @@ from typing import Annotated
 
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
-from runner.cli.running.options import READING, ROOTED, Common, options_of_state, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_without_tree, with_common
 from runner.model.errors import UsageError
 from runner.tools.queries import show
 
@@ -37,7 +37,7 @@ def forget(
             "name the states whose pending reactions to forget, or use --all",
             hint="`runner show pending` lists them",
         )
-    forgotten = show.forget(options_of_state(common), None if every else list(words or ()))
+    forgotten = show.forget(options_without_tree(common), None if every else list(words or ()))
     if not common.for_people:
         write_value(common, forgotten)
     elif not common.quiet:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
-from runner.cli.running.options import READING, ROOTED, Common, options_of_state, with_common
+from runner.cli.running.options import READING, ROOTED, Common, options_without_tree, with_common
 from runner.history import disabled as history_disabled
 from runner.language.grains import reboot_required
 from runner.model.errors import UsageError
@@ -61,7 +61,7 @@ def history(
         raise UsageError(f"--limit {limit}: expected a number from 1")
     if common.form.past and words[:1] != ["show"]:
         raise UsageError("--out html is for one run: runner history show RUN --out html")
-    options = options_of_state(common)
+    options = options_without_tree(common)
     if pages is not None:
         if words:
             raise UsageError("--html DIR is for all runs: runner history --html DIR")

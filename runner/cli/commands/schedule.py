@@ -15,7 +15,14 @@ from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
 from runner.cli.running.answers import show_problems, write_value
-from runner.cli.running.options import READING, ROOTED, RUNNING, Common, options_of, with_common
+from runner.cli.running.options import (
+    READING,
+    ROOTED,
+    RUNNING,
+    Common,
+    options_without_tree,
+    with_common,
+)
 from runner.cli.running.shown_run import finish
 from runner.history import disabled as history_disabled
 from runner.model.diagnostics import Diagnostic
@@ -101,7 +108,7 @@ def schedule(
         return _watching(common, watch, every or "30m")
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
-    options = options_of(common, running=True)
+    options = options_without_tree(common, running=True)
     has_systemd = os.path.isdir("/run/systemd/system") or bool(options.root and _is_systemd())
     uses_timer = timer or user or (has_systemd and not cron_d and not cron)
     if (user and (cron_d or cron)) or (ac_power and not uses_timer):
@@ -122,7 +129,7 @@ def schedule(
 
 
 def _at_first_boot(common: Common, pull: bool) -> int:
-    options = options_of(common, running=True)
+    options = options_without_tree(common, running=True)
     if os.geteuid() != 0 and not common.test:
         raise RunnerError("this needs root: it is the machine's")
     _check_pull(pull, options.tree_source is not None, uses_timer=True)
@@ -134,7 +141,7 @@ def _watching(common: Common, act: str, every: str) -> int:
     if act not in ACTS:
         raise UsageError(f"--watch {act}: one of {', '.join(ACTS)}")
     seconds = plans.seconds(every, "--every", least=1)
-    options = options_of(common, running=True)
+    options = options_without_tree(common, running=True)
     if os.geteuid() != 0 and not common.test:
         raise RunnerError("this needs root: it is the machine's")
     if options.root or not os.path.isdir("/run/systemd/system"):
@@ -220,7 +227,7 @@ def _check_pull(pull: bool, has_remote: bool, uses_timer: bool) -> None:
 
 
 def _status(common: Common, of_user: bool) -> int:
-    options = options_of(common)
+    options = options_without_tree(common)
     runs = show.past(options, (), 100, real=True)
     last = next((run for run in runs if run["command"].startswith(SCHEDULED_COMMANDS)), None)
     schedule = installed_schedule.installed(of_user)

@@ -9,7 +9,15 @@ from typing import Annotated
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
-from runner.cli.running.options import READING, ROOTED, RUNNING, Common, options_of, with_common
+from runner.cli.running.options import (
+    READING,
+    ROOTED,
+    RUNNING,
+    Common,
+    options_of,
+    options_without_tree,
+    with_common,
+)
 from runner.cli.running.shown_run import notices
 from runner.output import undo as printed
 from runner.output.text import on_one_line, safe
@@ -43,7 +51,7 @@ def undo(
 
     Example: runner undo 12 --test
     """
-    options = options_of(common)
+    options = options_of(common) if react else options_without_tree(common)
     where = os.path.abspath(path) if path else ""
     undone = undoing.undo(
         options, number, [notices(options)], path=where, strict=strict, react=react

@@ -317,9 +317,9 @@ def options_of_tree(common: Common) -> Any:
     return options_of(common, root="")
 
 
-def options_of_state(common: Common) -> Any:
-    """The configuration for what is about runner's own records alone: no repository is fetched."""
-    return options_of(common, gitfs_remotes=[], ext_pillar=[])
+def options_without_tree(common: Common, running: bool = False) -> Any:
+    """The configuration for what needs no tree: no repository is fetched."""
+    return options_of(common, running, gitfs_remotes=[], ext_pillar=[])
 
 
 def loaded(

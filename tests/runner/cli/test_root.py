@@ -391,6 +391,11 @@ def test_git_repositories_are_fetched_outside(image: Image, tree: Repository) ->
     assert "there is no earlier copy of it" in refused and "runner.yaml" in refused
     assert "sls c" in image("history").stdout, "which needs none"
     image("forget", "--all")
+    image("schedule", "status")
+    assert "/etc/other" in image("undo", "--test").stdout
+    assert "there is no earlier copy of it" in image("undo", "--react", code=1).stderr
+    image("undo")
+    assert not (image.root / "etc/other").exists()
     empty_afterwards(image)
 
 
