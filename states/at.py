@@ -46,7 +46,7 @@ def present(
 
     A job that waits already, with this command, tag and user, is not added again, whatever its
     time. After it ran it is added anew, as `timespec` then says: let `onchanges` or `creates`
-    decide where it is not to.
+    decide where it is not to. at itself is asked in a dry run, too, whether it takes the time.
 
     name: The command line, or any name where `job` has it.
     timespec: When, in the words of at(1): `10:00 tomorrow`, `now + 2 hours`, `04:00 2030-12-24`.
@@ -78,7 +78,7 @@ def present(
     ran_by = f" as {user}" if user else ""
     comment = f"job {text} added and will run{ran_by} on {timespec}"
     made = {"job": None, "date": None, "time": None, "queue": None, "user": owner, "tag": tag or ""}
-    yield Plan(made, comment)
+    yield Plan(made, comment, in_dry_run=lambda: at.refuse_time(timespec, user))
     return Done(comment, at.add(timespec, text, tag, user).shown())
 
 

@@ -6,11 +6,12 @@ the one place that runs them.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import Completed, needs
-from runner.api import CommandFailed, Record, changer
+from runner.api import CommandFailed, FormerState, Record, changer
 
 TOPIC = "tool packages"  # of looks at what such a program has installed
 
@@ -51,9 +52,24 @@ class Tool(Record):
         return CommandFailed(f"{name} {command}: {reason or 'failed without a message'}")
 
 
-@changer(touches=[TOPIC, "files"])
-def change(words: list[str], tool: Tool) -> str:
+def owned(name: str, user: str | None) -> str:
+    """The name of what a user has, for undo: USER/NAME; NAME alone of whoever runs runner."""
+    return f"{user}/{name}" if user else name
+
+
+def former_program(
+    kind: str, versions: Mapping[str, str], name: str, user: str | None
+) -> FormerState:
+    """A program of a user as undo restores it. kind: the module that installs it."""
+    version = versions.get(name)
+    return FormerState(kind, owned(name, user), {"version": version} if version else {})
+
+
+@changer(touches=[TOPIC, "files"], before=lambda words, tool, was=None: was)
+def change(words: list[str], tool: Tool, was: FormerState | None = None) -> str:
     """Have the program change something: what it prints. Raises CommandFailed with the reason when
     it fails.
+
+    was: what it changes, as it is, for undo; without it undo says that it does not know.
     """
     return tool.output(*words)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from modules import cron
 from modules._machine.processes import attempt
-from modules._machine.tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, Tool, change, owned
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed, cached_look
+from runner.api import CommandFailed, FormerState, cached_look
 
 NEEDS_PROGRAM = "flatpak"  # without it templates find no function of this module
 
@@ -39,6 +40,17 @@ def remotes(method: str = "system", user: str | None = None) -> dict[str, str]:
     return {row[0].strip(): row[-1].strip() for row in rows if row[0].strip()}
 
 
+def origin(name: str, method: str = "system", user: str | None = None) -> str:
+    """The remote that an application or a runtime came from; empty where it is not installed.
+    Arguments as those of flatpak.is_installed.
+
+    {{ salt['flatpak.origin']('org.gimp.GIMP') }}
+    """
+    words = ["info", f"--{method}", "--show-origin", "--", plain_name(name, "name")]
+    done = _flatpak(user).run(*words)
+    return "" if done.retcode else done.stdout.strip()
+
+
 def is_remote_added(remote: str, method: str = "system", user: str | None = None) -> bool:
     """Return whether there is a remote of a name. Raises CommandFailed when flatpak does not
     work.
@@ -54,7 +66,7 @@ def install(location: str, name: str, method: str = "system", user: str | None =
     """
     chosen = [plain_name(location, "location"), plain_name(name, "name")]
     words = ["install", f"--{method}", "--noninteractive", "-y", "--", *chosen]
-    return change(words, _flatpak(user))
+    return change(words, _flatpak(user), _former_application(name, method, user))
 
 
 def uninstall(pkg: str, method: str = "system", user: str | None = None) -> str:
@@ -62,7 +74,7 @@ def uninstall(pkg: str, method: str = "system", user: str | None = None) -> str:
     flatpak has against it.
     """
     words = ["uninstall", f"--{method}", "--noninteractive", "-y", "--", plain_name(pkg, "pkg")]
-    return change(words, _flatpak(user))
+    return change(words, _flatpak(user), _former_application(pkg, method, user))
 
 
 def add_remote(name: str, location: str, method: str = "system", user: str | None = None) -> str:
@@ -71,10 +83,40 @@ def add_remote(name: str, location: str, method: str = "system", user: str | Non
     runner call flatpak.add_remote flathub https://flathub.org/repo/flathub.flatpakrepo
     """
     chosen = [plain_name(name, "name"), plain_name(location, "location")]
-    there = is_remote_added(name, method, user)
+    former = _former_remote(name, method, user)
     try:
-        return change(["remote-add", f"--{method}", "--", *chosen], _flatpak(user))
+        return change(["remote-add", f"--{method}", "--", *chosen], _flatpak(user), former)
     except CommandFailed:
-        if not there:  # flatpak keeps a remote whose list it refused
-            attempt(change, ["remote-delete", f"--{method}", "--force", "--", name], _flatpak(user))
+        if not former.state:  # flatpak keeps a remote whose list it refused
+            attempt(delete_remote, name, method, user, True)
         raise
+
+
+def delete_remote(
+    name: str, method: str = "system", user: str | None = None, force: bool = False
+) -> str:
+    """Remove a remote: what flatpak prints. Raises CommandFailed with what flatpak has against it.
+
+    force: also where something is installed from it.
+    """
+    options = [f"--{method}", *(["--force"] if force else [])]
+    words = ["remote-delete", *options, "--", plain_name(name, "name")]
+    return change(words, _flatpak(user), _former_remote(name, method, user))
+
+
+def _owner(method: str, user: str | None) -> str | None:
+    """Whose it is in the names of undo; None for what all users have."""
+    return (user or cron.caller()) if method == "user" else None
+
+
+def _former_remote(name: str, method: str, user: str | None) -> FormerState:
+    """A remote as undo restores it."""
+    address = remotes(method, user).get(name)
+    state = {"location": address} if address else {}
+    return FormerState("flatpak remote", owned(name, _owner(method, user)), state)
+
+
+def _former_application(name: str, method: str, user: str | None) -> FormerState:
+    came_from = origin(name, method, user)
+    state = {"origin": came_from} if came_from else {}
+    return FormerState("flatpak", owned(name, _owner(method, user)), state)

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import os
+import re
 
 from modules import _paths, file
+from modules._machine import fetching
 from modules._machine.surroundings import home
-from modules._machine.tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, Tool, change, former_program
 from modules._texts.lines import one_line, plain_name
-from modules.languages.pipx import canonical
-from runner.api import CommandFailed, cached_look
+from modules.languages.pip import normal
+from runner.api import CommandFailed, cached_look, for_states
 
 
 @cached_look(TOPIC)
@@ -41,13 +43,38 @@ def _version(folder: str, name: str) -> str:
     for python in _listed(f"{folder}/lib"):
         for entry in _listed(f"{folder}/lib/{python}/site-packages"):
             package, _, version = entry.removesuffix(".dist-info").partition("-")
-            if entry.endswith(".dist-info") and canonical(package) == name:
+            if entry.endswith(".dist-info") and normal(package) == name:
                 return version
     raise CommandFailed(f"{folder} is no environment of uv with {name}")
 
 
 def _listed(folder: str) -> list[str]:
     return sorted(_paths.listdir(folder)) if _paths.isdir(folder) else []
+
+
+def newest(name: str, user: str | None = None) -> str:
+    """The newest version that an installed program could be brought to. Raises CommandFailed with
+    what uv has against it.
+
+    {{ salt['uv_tool.newest']('ruff') }}
+    """
+    known = normal(name)
+    version = list_(user).get(known)
+    if version is None:
+        raise CommandFailed(f"uv has not installed {name}")
+    return newest_in(f"{_folder(user)}/{known}", known, version, user)
+
+
+@for_states
+def newest_in(environment: str, name: str, version: str, user: str | None) -> str:
+    """The newest version of a package that an environment could have. version: which it has."""
+    words = ["--dry-run", "--upgrade", f"--python={environment}", "--", name]
+    with fetching.asking(f"the newest version of {name}"):
+        done = _uv(user).run("pip", "install", *words)
+        if done.retcode:
+            raise _uv(user).failure("pip install", done.error_text)
+    found = re.findall(r"^ \+ (\S+?)==(\S+)", f"{done.stdout}\n{done.stderr}", re.MULTILINE)
+    return next((new for package, new in found if normal(package) == name), version)
 
 
 def install(name: str, version: str | None = None, user: str | None = None) -> str:
@@ -58,12 +85,26 @@ def install(name: str, version: str | None = None, user: str | None = None) -> s
     """
     package = plain_name(name, "name")
     package += f"=={one_line(version, 'version')}" if version else ""
-    return change(["tool", "install", "--force", package], _uv(user))
+    return _change(["install", "--force", package], name, user)
+
+
+def upgrade(name: str, user: str | None = None) -> str:
+    """Bring a program to its newest version: what uv prints. Raises CommandFailed with what uv has
+    against it.
+
+    runner call uv_tool.upgrade ruff
+    """
+    return _change(["install", "--upgrade", plain_name(name, "name")], name, user)
 
 
 def uninstall(name: str, user: str | None = None) -> str:
     """Remove a program: what uv prints. Raises CommandFailed with what uv has against it."""
-    return change(["tool", "uninstall", plain_name(name, "name")], _uv(user))
+    return _change(["uninstall", plain_name(name, "name")], name, user)
+
+
+def _change(words: list[str], name: str, user: str | None) -> str:
+    former = former_program("uv_tool", list_(user), normal(name), user)
+    return change(["tool", *words], _uv(user), former)
 
 
 def _uv(user: str | None) -> Tool:

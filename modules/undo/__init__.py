@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules.undo import _accounts, _kernel, _packages, _services, _settings
+from modules.undo import _accounts, _jobs, _kernel, _packages, _services, _settings, _tools
 from modules.undo._kind import Change, Future, UndoKind
 from runner.api import RunnerError
 
@@ -21,6 +21,8 @@ KINDS: Mapping[str, UndoKind] = {
     "group": _accounts.GROUP,
     "lingering": _accounts.LINGERING,
     "crontab": _accounts.CRONTAB,
+    "at jobs": _jobs.JOBS,
+    "debconf answer": _settings.DEBCONF,
     "service": _services.SERVICE,
     "package": _packages.PACKAGE,
     "held package": _packages.HELD,
@@ -34,6 +36,11 @@ KINDS: Mapping[str, UndoKind] = {
     "mount": _kernel.MOUNT,
     "swap": _kernel.SWAP,
     "swap file": _kernel.SWAP_FILE,
+    "pipx": _tools.programs("pipx"),
+    "uv_tool": _tools.programs("uv_tool"),
+    "flatpak": _tools.FLATPAK,
+    "flatpak remote": _tools.FLATPAK_REMOTE,
+    "compose project": _tools.PROJECT,
 }
 
 
@@ -61,6 +68,15 @@ def refusals(kind: str, changes: Mapping[str, Change], future: Future) -> dict[s
     after what is restored before.
     """
     return _kind_named(kind).refusals(changes, future)
+
+
+def notes(kind: str, changes: Mapping[str, Change]) -> dict[str, str]:
+    """What of those that are restored will not be as it was, by name. Raises RunnerError for an
+    unknown kind.
+
+    changes: as of undo.restore.
+    """
+    return _kind_named(kind).notes(changes)
 
 
 def restore(kind: str, changes: Mapping[str, Change]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import shlex
 
-from modules import alternatives, file, network
+from modules import alternatives, debconf, file, network
 from modules.file._look import former_attributes
-from modules.undo._kind import ABSENT, Changes, Future, UndoKind
+from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
 
 
 def _restore_alternatives(changes: Changes) -> None:
@@ -46,6 +46,22 @@ def _restore_capabilities(changes: Changes) -> None:
         file.set_capabilities(path, was["text"])
 
 
+def _debconf_look(name: str) -> State:
+    owner, _, question = name.partition(" ")
+    former = debconf.former_state(owner, question)
+    return former.state if former else {"value": debconf.HIDDEN}
+
+
+def _restore_debconf(changes: Changes) -> None:
+    for name, (was, _) in changes.items():
+        owner, _, question = name.partition(" ")
+        if was:
+            debconf.put_back(owner, question, was["value"], was["seen"])
+        else:
+            debconf.forget_answer(owner, question)
+
+
+DEBCONF = UndoKind(_debconf_look, _restore_debconf, private=True)
 CAPABILITIES = UndoKind(
     lambda name: file.former_capabilities(name).state, _restore_capabilities, _refused_attributes
 )

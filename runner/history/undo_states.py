@@ -48,10 +48,12 @@ def planned(
     rest = {name: change for name, change in changes.items() if name not in refused}
     if rest:
         refused |= foresight.functions("undo.refusals")(kind, rest, foresight.state)
+    notes: Mapping[str, str] = foresight.functions("undo.notes")(kind, changes)
     for name, (former, now) in changes.items():
         why = refused.get(name, "")
         states = (FormerState(kind, name, state, private) for state in (former, now))
-        yield *states, why, "" if why else note  # type: ignore[misc]
+        said = "; ".join(filter(None, (notes.get(name), note)))
+        yield *states, why, "" if why else said  # type: ignore[misc]
 
 
 def _each(

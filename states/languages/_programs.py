@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated, Protocol
 
-from modules.languages import pipx
-from runner.api import Done, Name, Pattern, Plan, Planned
+from modules.languages import pip
+from runner.api import Done, Name, Pattern, Plan, Planned, StateFailed, here
 from states._tools import explained
 
 Version = Annotated[str, Pattern(r"\d[\w.+!-]*", "a whole version like 1.2.3")]
@@ -21,27 +21,40 @@ class Installer(Protocol):
 
     def list_(self, user: str | None = None) -> dict[str, str]: ...
     def install(self, name: str, version: str | None = None, user: str | None = None) -> str: ...
+    def newest(self, name: str, user: str | None = None) -> str: ...
+    def upgrade(self, name: str, user: str | None = None) -> str: ...
     def uninstall(self, name: str, user: str | None = None) -> str: ...
 
 
-def present(by: Installer, name: str, version: str | None, user: str | None) -> Planned:
-    """The state that makes sure of a program in a version, or in any."""
-    key = pipx.canonical(name)
+def present(
+    by: Installer, name: str, version: str | None, upgrade: bool, user: str | None
+) -> Planned:
+    """The state that makes sure of a program in a version, in the newest, or in any."""
+    if version and upgrade:
+        raise StateFailed("Only one of 'version' and 'upgrade' is permitted")
+    key = pip.normal(name)
     with explained(f"Error looking up '{name}'"):
         old = by.list_(user).get(key, "")
-    if old and version in (None, old):
-        return f"Package {name} {old} is already installed"
-    changes = {name: {"old": old, "new": version or "installed"}}
-    yield Plan(changes, f"Package {name} would be installed")
+        wanted = by.newest(name, user) if old and upgrade else version
+    if old and upgrade:
+        here.follows(f"{name} {wanted}")
+    if old and wanted in (None, old):
+        return f"Package {name} {old} is already installed{', the newest' if upgrade else ''}"
+    done = "upgraded" if old and upgrade else "installed"
+    changes = {name: {"old": old, "new": wanted or "installed"}}
+    yield Plan(changes, f"Package {name} would be {done}")
     with explained(f"Error installing '{name}'"):
-        by.install(name, version, user)
+        if old and upgrade:
+            by.upgrade(name, user)
+        else:
+            by.install(name, version, user)
     new = by.list_(user).get(key, "")
-    return Done(f"Package {name} was installed", {name: {"old": old, "new": new}})
+    return Done(f"Package {name} was {done}", {name: {"old": old, "new": new}})
 
 
 def absent(by: Installer, name: str, user: str | None) -> Planned:
     """The state that makes sure that there is no such program."""
-    key = pipx.canonical(name)
+    key = pip.normal(name)
     with explained(f"Error looking up '{name}'"):
         old = by.list_(user).get(key)
     if not old:

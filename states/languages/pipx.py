@@ -13,11 +13,14 @@ from states.languages._programs import Package, Version, absent, present
 OPPOSITE = {"installed": Opposite("removed", by=("user",))}
 
 
-def installed(name: Package, version: Version | None = None, user: Name | None = None) -> Planned:
+def installed(
+    name: Package, version: Version | None = None, upgrade: bool = False, user: Name | None = None
+) -> Planned:
     """Make sure that a program of PyPI is installed, with pipx.
 
     name: The package.
     version: The version; without it any, and the newest when there is none.
+    upgrade: Bring it to its newest version, which each run asks for.
     user: Whose it is; without it that of whoever runs runner.
 
         black:
@@ -27,7 +30,7 @@ def installed(name: Package, version: Version | None = None, user: Name | None =
 
     Salt has nothing like it.
     """
-    return (yield from present(pipx, name, version, user))
+    return (yield from present(pipx, name, version, upgrade, user))
 
 
 def removed(name: Package, user: Name | None = None) -> Planned:

@@ -13,11 +13,14 @@ from states.languages._programs import Package, Version, absent, present
 OPPOSITE = {"installed": Opposite("removed", by=("user",))}
 
 
-def installed(name: Package, version: Version | None = None, user: Name | None = None) -> Planned:
+def installed(
+    name: Package, version: Version | None = None, upgrade: bool = False, user: Name | None = None
+) -> Planned:
     """Make sure that a program of PyPI is installed, with uv (`uv tool`).
 
     name: The package.
     version: The version; without it any, and the newest when there is none.
+    upgrade: Bring it to its newest version, which each run asks for.
     user: Whose it is; without it that of whoever runs runner.
 
         ruff:
@@ -27,7 +30,7 @@ def installed(name: Package, version: Version | None = None, user: Name | None =
 
     Salt has nothing like it.
     """
-    return (yield from present(uv_tool, name, version, user))
+    return (yield from present(uv_tool, name, version, upgrade, user))
 
 
 def removed(name: Package, user: Name | None = None) -> Planned:

@@ -89,16 +89,21 @@ case $command in
 install) case $words in *nosuch*) echo 'No matching distribution found for nosuch' >&2; exit 1; esac
     case $words in *==*) ;; *) version=2.0.0; esac
     mkdir -p venvs/$name
+    test $name = plain || cp -r venvs/up-to-date/bin venvs/$name
     printf '{"main_package": {"package": "%s", "package_version": "%s"}}' $name $version \
         >venvs/$name/pipx_metadata.json;;
 uninstall) rm -r venvs/$name;;
+upgrade) sed -i 's/"1.0"/"2.0.0"/' venvs/$name/pipx_metadata.json;;
 *) echo 'a look has to read the records itself' >&2; touch venvs/looked; exit 1;;
 esac
 """
 UV = r"""
 name=${words##* }; name=${name%%==*}; version=${words#*==}
 name=$(echo $name | tr ._A-Z --a-z); record=$(echo $name | tr - _)
-test "$command" = tool || exit 1
+case "$command $words" in
+pip*up-to-date) echo 'Would make no changes' >&2; exit;;
+pip*) printf 'Would install 1 package\n - my-tool==1.0\n + my-tool==2.0.0\n' >&2; exit;;
+esac
 case "$words" in
 *nosuch*) echo 'nosuch was not found in the package registry' >&2; exit 1;;
 ' uninstall '*) rm -r tools/$name;;
@@ -119,13 +124,13 @@ PHP = '#!/bin/sh\nexec "$@"\n'
 FLATPAK = r"""
 case $options in *--user*) own=own-;; *--system*) own=;; *) echo 'say whose' >&2; exit 1; esac
 case $command in
-info) test -e ${own}app-${words# };;
+info) test -e ${own}app-${words# } && echo flathub;;
 remotes) cat ${own}remotes;;
 remote-add) case $words in *nosuch*) echo "error: Can't load uri" >&2; exit 1; esac
     echo "$words" | (read n u; printf '%s\t%s\n' $n $u) >>${own}remotes;;
 install) case $words in *nosuch*) echo "error: No remote refs found for 'nosuch'" >&2; exit 1; esac
     touch ${own}app-${words##* };;
-remote-delete) exit 0;;
+remote-delete) sed -i "/^${words# }\t/d" ${own}remotes;;
 uninstall) rm ${own}app-${words# };;
 esac
 """
@@ -140,6 +145,11 @@ remove) sed -i "/^${words# } /d" snaps;;
     case $options in *--channel=edge*) track=latest/edge;; *) track=latest/stable; esac
     echo "${words# } 1.0 12 $track me classic" >>snaps
 esac
+"""
+# the pip of an environment of pipx
+PIP = """#!/bin/sh
+case "$*" in *up-to-date) echo '{"install": []}'; exit;; esac
+echo '{"install": [{"metadata": {"name": "My_Tool", "version": "2.0.0"}}]}'
 """
 PROGRAMS = {
     "npm": START + NPM,
@@ -188,11 +198,27 @@ def having(*without: str, also: str = "") -> Callable[[Path], None]:
         record = tmp / "have/venvs/my-tool/pipx_metadata.json"
         record.parent.mkdir(parents=True)
         record.write_text('{"main_package": {"package": "My_Tool", "package_version": "1.0"}}')
+        fresh = tmp / "have/venvs/up-to-date/pipx_metadata.json"
+        fresh.parent.mkdir()
+        fresh.write_text('{"main_package": {"package": "up-to-date", "package_version": "3.0"}}')
+        plain = tmp / "have/venvs/plain/pipx_metadata.json"
+        plain.parent.mkdir()
+        plain.write_text('{"main_package": {"package": "plain", "package_version": "1.0"}}')
+        for environment in (record.parent, fresh.parent):
+            (environment / "bin").mkdir()
+            (environment / "bin/python").write_text(PIP)
+            (environment / "bin/python").chmod(0o755)
         os.environ["UV_TOOL_DIR"] = f"{tmp}/have/tools"
-        packages = tmp / "have/tools/my-tool/lib/python3.12/site-packages"
-        for name in ("My_Tool-1.0.dist-info", "other-3.0.dist-info"):
-            (packages / name).mkdir(parents=True)
-        (tmp / "have/tools/my-tool/uv-receipt.toml").touch()
+        for tool, *packages in (
+            ("my-tool", "My_Tool-1.0", "other-3.0"),
+            ("up-to-date", "up_to_date-3.0"),
+            ("plain", "plain-1.0"),
+        ):
+            environment = tmp / "have/tools" / tool
+            for package in packages:
+                place = environment / f"lib/python3.11/site-packages/{package}.dist-info"
+                place.mkdir(parents=True)
+            (environment / "uv-receipt.toml").touch()
         for program in without:
             (tmp / "bin" / program).unlink(missing_ok=True)
 
@@ -234,9 +260,13 @@ def programs(module: str, program: str) -> Iterator[Scenario]:
     yield on(installed, name="my.tool", version="1.2.3")
     yield on(installed, plans=False, name="My_Tool")
     yield on(installed, plans=False, name="my-tool", version="1.0")
+    yield on(installed, name="my-tool", upgrade=True)
+    yield on(installed, name="new", upgrade=True)
+    yield on(installed, plans=False, name="up-to-date", upgrade=True)
+    yield on(installed, name="x", version="1.0", upgrade=True, fails="Only one of 'version' and")
     yield on(installed, name="nosuch", breaks=f"Error installing 'nosuch': {program}")
     yield on(installed, without_programs, name="x", fails=f"{program} is missing: it comes with")
-    yield on(removed, name="My_Tool", user="root")
+    yield on(removed, name="Plain", user="root")
     yield on(removed, plans=False, name="other")
 
 

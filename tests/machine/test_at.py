@@ -33,6 +33,8 @@ def test_jobs_of_at(fresh: Debian) -> None:
         "of zoe": ["date", "job", "queue", "tag", "time", "user"]
     }
     assert fresh.read("atq | wc -l") == "1", "a dry run adds none"
+    assert "Garbled time" in dry["wrong"]["comment"] and dry["wrong"]["result"] is False
+    assert dry["late"]["comment"].endswith("refusing to create job destined in the past")
     real = fresh.results("sls", "a", code=2)
     comments = {name: each["comment"] for name, each in real.items()}
     assert comments == {
@@ -61,3 +63,29 @@ def test_jobs_of_at(fresh: Debian) -> None:
     assert fresh.results("sls", "b")["hers"]["changes"] == {"removed": ["3"]}
     assert fresh.results("sls", "b")["hers"]["comment"] == "removed 0 job(s)"
     assert fresh.read("atq | wc -l") == "2"
+
+
+def test_undo_of_jobs(fresh: Debian) -> None:
+    fresh.run("useradd -m zoe; systemctl stop atd")
+    when = "04:00 2035-12-24"
+    hers = at("present", job="id\nls", timespec=when, user="zoe", tag="hers")
+    fresh.tree(
+        a=json.dumps({"mine": at("present", job="true", timespec=when), "hers": hers}),
+        b=json.dumps({"all": at("absent")}),
+    )
+    fresh.results("sls", "a")
+    waiting = "atq | cut -f2 | sort"
+    both = fresh.read(waiting)
+    fresh.results("sls", "b")
+    dry = fresh.runner("undo", "--test").stdout
+    assert (
+        "at jobs zoe: jobs with 2035-12-24 04:00 a hers id" in dry
+        and "environment and directory" in dry
+    )
+    assert fresh.read(waiting) == ""
+    fresh.runner("undo")
+    assert fresh.read(waiting) == both
+    assert not any(each["changes"] for each in fresh.results("sls", "a").values())
+    fresh.run("echo 'mine, too' | at '05:00 2035-12-25'")
+    fresh.runner("undo", "1")
+    assert fresh.read("atq | cut -f2") == "Tue Dec 25 05:00:00 2035 a root"

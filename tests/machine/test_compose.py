@@ -88,11 +88,45 @@ def test_a_project_is_brought_up_and_taken_down(debian: Debian) -> None:
     dry = changes(debian, *second, "--test")
     assert dry["/srv/shop"]["data"] == {"shop-data-1": "started"}
     assert changes(debian, *second) == dry
+    assert not changes(debian, *second)
+    undone(debian)
     dry = changes(debian, "down", "--test")
     assert changes(debian, "down") == dry
     assert dry["/srv/shop"]["volume shop_kept"] == "removed"
     assert not debian.read("podman ps -aq; podman volume ls -q")
     assert not changes(debian, "down")
+
+
+def undone(debian: Debian) -> None:
+    """Undo of what was taken down, and of what was brought up; of what was lost it says so."""
+
+    def running() -> str:
+        return debian.read("podman ps --format '{{.Names}}' --filter name=shop | sort | xargs")
+
+    def undo(code: int = 0) -> str:
+        dry = debian.runner("undo", "--test", code=code).stdout
+        real = debian.runner("undo", code=code).stdout
+        assert dry.replace("Would restore", "Restored").replace("would be", "was") == real
+        return real
+
+    before = running()
+    assert before == "shop-data-1 shop-web-1 shop-web-2"
+    debian.tree(gently="/srv/shop:\n  docker_compose.down: []\n")
+    changes(debian, "gently")
+    assert not running()
+    assert "compose project shop: made again" in undo()
+    assert running() == before
+    changes(debian, "gently")
+    again = ["single", "docker_compose.up", "/srv/shop"]
+    debian.runner(*again)
+    assert running() == before
+    said = undo()
+    assert "compose project shop: removed\n    volumes that it has made stay" in said
+    assert not running() and debian.read("podman volume ls -q") == "shop_kept"
+    debian.runner(*again)
+    third = ["shop", "--pillar", '{"word": "third"}']
+    changes(debian, *third)
+    assert "left out: its former containers are gone: `docker_compose.up` makes" in undo(2)
 
 
 def test_a_definition_of_its_own_and_what_it_watches(debian: Debian) -> None:

@@ -64,3 +64,7 @@ def test_applications_of_a_user(fresh: Debian) -> None:
         "hers": True,
     }
     assert not is_there("user")
+    dry = fresh.runner("undo", "--test").stdout
+    assert "flatpak zoe/org.x.Demo: made again" in dry and "its remote has now" in dry
+    fresh.runner("undo")
+    assert is_there("user") and not is_there("system")

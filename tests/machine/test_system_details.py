@@ -51,6 +51,22 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "getcap /srv/*",
         "cp /bin/true /srv/web; cp /bin/true /srv/old; setcap cap_kill=i /srv/old",
     ),
+    "answers of debconf": (
+        {
+            "tzdata": {
+                "debconf.set": [
+                    {
+                        "data": {
+                            "tzdata/Areas": {"type": "select", "value": "Asia"},
+                            "tzdata/new": {"type": "string", "value": "a word"},
+                        }
+                    }
+                ]
+            }
+        },
+        "debconf-show tzdata | grep -e Areas -e new",
+        "echo tzdata tzdata/Areas select Europe | debconf-set-selections",
+    ),
     "settings of systemd": (
         {
             "limits": {

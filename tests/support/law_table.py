@@ -20,7 +20,7 @@ SLOW = ("pip.", "virtualenv.")  # whose preparations take seconds
 STAND_IN = "a stand-in of its program, which takes what the program would refuse"
 SERVER = "what its server has and refuses, the server knows"
 UNKNOWN = "what it runs says so when it has run"
-PROGRAM = "a program of its own writes, and undo says that it does not know what"
+PROGRAM = "a program of its own writes, and knows alone what"
 REPEATS = "what it is given may be found again in what it wrote"
 PASSING = "it holds for the run, or in the cache of runner"
 NATURE = "it is there to change something in each run"
@@ -93,7 +93,7 @@ NOTHING_HERE = {
         "selinux.* service.* ssh_* sudo.* swap.* sysctl.* systemd.* timezone.* ufw.* user.*",
         ON_MACHINES,
     ),
-    "at.*": "the queue of at is no file of a state: undo says so",
+    "at.*": "machines try it: tests/machine/test_at.py",
     "system.reboot": "what a restart has ended is not begun again by undo",
     "process.absent": "a process that was ended does not come back, and no file tells of it",
 }
@@ -107,7 +107,7 @@ WRITTEN_BY_PROGRAMS = {
     **every("event.* http.* environ.* file.cached", PASSING),
     **every("docker_* postgres_* rabbitmq_* redis.* supervisord.*", SERVER),
     **every(
-        "cargo.* composer.* flatpak.* gem.* git.* npm.* pip.* pipx.* snap.* uv_tool.* virtualenv.*",
+        "cargo.* composer.* gem.* git.* npm.* pip.* snap.* virtualenv.*",
         PROGRAM,
     ),
 }
@@ -168,7 +168,7 @@ LAWS = {
         "killed at a call that writes, files are the old or the new ones, and the next run goes on",
         "test_faults.py, bench/faults/laws.py",
         changes_here,
-        {**NOTHING_HERE, **WRITTEN_BY_PROGRAMS},
+        {**NOTHING_HERE, **WRITTEN_BY_PROGRAMS, **every("flatpak.* pipx.* uv_tool.*", PROGRAM)},
     ),
     "offline": Law(
         "of a system that does not run it changes what is kept, and nothing else",
@@ -186,7 +186,6 @@ LAWS = {
             **every("http.* mysql_* postgres_*", SERVER),
             **every("acme.cert flatpak.* selinux.boolean", STAND_IN),
             "mount.mounted": "which options a file system has, mount knows",
-            "at.present": "which times there are, at knows",
             "alternatives.install": "which links others have, update-alternatives knows",
             **every(
                 "pkg.downloaded pkg.installed", "which versions there are the lists say, renewed"

@@ -12,7 +12,7 @@ from modules import _paths, cmd
 from modules.cmd import Completed
 from modules.containers.docker import _images, _networks
 from modules.containers.docker._engine import reached
-from runner.api import CommandFailed, Record, StateFailed, changer, here
+from runner.api import CommandFailed, FormerState, Record, StateFailed, changer, here
 from runner.api.later import check_later
 
 PROGRAMS = (("docker", "compose"), ("docker-compose",), ("podman", "compose"))
@@ -224,7 +224,43 @@ def _service(project: str, container: str, names: Mapping[str, str]) -> str:
 # ---------------------------------------------------------------- changes
 
 
-@changer(touches=[])
+def _label(container: Json, name: str) -> str:
+    """A label of Compose's: they are one text, in which values may have commas."""
+    labels = str(container.get("Labels") or "")
+    match = re.search(rf"com\.docker\.compose\.{name}=(.*?)(?:,[\w.-]+=|$)", labels)
+    return match[1] if match else ""
+
+
+def state_of(name: str) -> Json:
+    """A project as undo restores it: its containers, and the files that they were made of; empty
+    where it has none.
+    """
+    there = containers(Project(name))
+    if not there:
+        return {}
+    parts = ("working_dir", "config_files", "environment_file")
+    folder, files, env_files = (_label(there[0], f"project.{part}") for part in parts)
+    return {
+        "containers": sorted(
+            f"{each['Name']} {str(each.get('ID'))[:12]} {each.get('State')}" for each in there
+        ),
+        "services": sorted({str(each.get("Service")) for each in there}),
+        "folder": folder,
+        "files": [path for path in files.split(",") if path],
+        "env_files": [path for path in env_files.split(",") if path],
+    }
+
+
+def _before(project: Project, action: str, *words: str) -> FormerState | Json | None:
+    """The former state of a project; None where its volumes or images go."""
+    if action == "restart":
+        return {}
+    if any(word.startswith(("--volumes", "--rmi")) for word in words):
+        return None
+    return FormerState("compose project", project.name, state_of(project.name))
+
+
+@changer(touches=[], before=_before)
 def act(project: Project, *action: str) -> Completed:
     """Have Compose do something with a project."""
     return cmd.execute(**_called(project, *action))

@@ -775,22 +775,20 @@ def test_undo_of_a_clone_that_failed_does_not_bring_back_what_it_left(machine: M
     assert not (machine.folder / "f").exists()
 
 
-PIPX = """#!/bin/sh
-mkdir -p "$PIPX_HOME/venvs/tool"
-echo '{"main_package": {"package": "tool", "package_version": "1.0"}}' \\
-    >"$PIPX_HOME/venvs/tool/pipx_metadata.json"
+NPM = """#!/bin/sh
+case $1 in
+ls) test ! -e "$0-has" || echo '{"dependencies": {"tool": {"version": "1.0"}}}';;
+*) touch "$0-has"; echo '{"added": 1}'
+esac
 """
 
 
 def test_what_cannot_be_undone_has_the_name_that_users_know(machine: Machine) -> None:
     folder = machine.folder / "programs"
-    (folder / "venvs").mkdir(parents=True)
-    (folder / "pipx").write_text(PIPX)
-    (folder / "pipx").chmod(0o755)
-    machine.environment |= {
-        "PATH": f"{folder}:{os.environ['PATH']}",
-        "PIPX_HOME": str(folder),
-    }
-    machine.write(a=FILE + "tool: {pipx.installed: []}")
+    folder.mkdir()
+    (folder / "npm").write_text(NPM)
+    (folder / "npm").chmod(0o755)
+    machine.environment["PATH"] = f"{folder}:{os.environ['PATH']}"
+    machine.write(a=FILE + "tool: {npm.installed: []}")
     machine("sls", "a")
-    assert answer(machine, "undo", "--test", code=2)["unknown"] == ["pipx: tool (pipx.installed)"]
+    assert answer(machine, "undo", "--test", code=2)["unknown"] == ["npm: tool (npm.installed)"]
