@@ -293,6 +293,7 @@ LAYERS = {
         ("dconf-cli", "dconf-service", "dbus-daemon", "pipx", "fontconfig", "at", "flatpak")
     ),
     "cloud": Contents(("cloud-init",)),
+    "editors": Contents(("neovim", "emacs-nox", "elpa-eglot")),
     # what shows the pages that runner writes, and what judges the alerts
     "browser": Contents(
         ("chromium-headless-shell", "prometheus"), furnish="rm /usr/lib/chromium/libVkLayer*"
