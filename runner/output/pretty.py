@@ -46,7 +46,8 @@ class Pretty:
     those that are undecided. quiet: nothing unless
     something changed or failed. live: a line that says what runs now (terminals only), if verbose
     with the last lines that it prints. command: what to type to do what a dry run showed. wrap: end
-    lines at the width, between words (a pipe gets them whole).
+    lines at the width, between words (a pipe gets them whole). history: what shows this run again,
+    if anything.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Pretty:
         live: bool = False,
         command: str = "",
         wrap: bool = False,
+        history: str = "",
     ) -> None:
         self.problem = ""
         self.closed = False  # nobody reads what is written any more
@@ -81,6 +83,7 @@ class Pretty:
             self.events = (*self.events, StateStarted)
         self.command = command
         self.wrap = wrap
+        self.all = f"-v, --diff{f', `{history}`' if history else ''}"  # show what is left out
         self.started = time.monotonic()
         self.counts: Counter[str] = Counter()
         self.total = 0  # states that are to run
@@ -156,7 +159,9 @@ class Pretty:
             self._block(f"because of {named(result.cause)}")
         changes = result.changes if told else {}
         lines = change_lines(changes, result.before, result.name, self.verbose)
-        for line, colour in lines if self.most is None else shortened(lines, self.most):
+        if self.most is not None:
+            lines = shortened(lines, self.most, self.all)
+        for line, colour in lines:
             self._line(" " * MARGIN + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if drifted:
             self.drifted[result.note] += 1

@@ -128,9 +128,9 @@ def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
     return False
 
 
-def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
+def shortened(lines: Iterable[tuple[str, str]], most: int, whole: str) -> Iterator[tuple[str, str]]:
     """The first lines of a change, and how many more there are when there are many more; of a very
-    long line its beginning.
+    long line its beginning. whole: what shows all of them.
     """
     lines = list(lines)
     few = len(lines) <= most + most // 10
@@ -140,7 +140,6 @@ def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str
             line = f"{line[:LONGEST]} ... {left_out:,} more characters"
         yield line, colour
     if not few:
-        whole = "-v, --diff, `runner history show last`"
         yield f"... {len(lines) - most:,} more lines (all: {whole})", "cyan"
 
 

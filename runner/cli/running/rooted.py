@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cli.running import answers
 from runner.engine.rehearsal import image
+from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.model.nested import strings
 from runner.model.paths import leave_host, of_host, on_host
@@ -20,7 +21,7 @@ from runner.sources.config.file import setting_place
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
-    from runner.model.diagnostics import Diagnostic
+    from runner.model.result import Report
     from runner.sources.config.options import Options
 
 # the settings that name files and folders of the host, beside the roots
@@ -28,6 +29,7 @@ OF_HOST = (
     "conf_file config_dir module_dirs states_dirs grains_dirs render_dirs utils_dirs ext_pillar"
     " age_identities gpg_keydir plan_allowed_signers"
 ).split()
+IN_MEMORY = ("/run/", "/tmp/")
 WRITTEN = ("log_file", "html_report", "prometheus_textfile")
 
 
@@ -79,6 +81,17 @@ def _with_repositories(common: Common, options: Options) -> Options:
     if not common.quiet:
         answers.show_problems(warnings)
     return options._replace(git_pillars=pillars)
+
+
+def in_memory(report: Report) -> list[Diagnostic]:
+    """What is told of the states that have put something where it ends with the command."""
+    paths = {one.chunk.name for one in report if one.changes and not report.dry}
+    gone = sorted(path for path in paths if path.startswith(IN_MEMORY) and os.path.lexists(path))
+    if not gone:
+        return []
+    message = f"what was made at {', '.join(gone)} is not in the image"
+    hint = "its /run and /tmp are in memory while the command runs; /var/tmp is not"
+    return [Diagnostic(message, hint=hint, severity="info")]
 
 
 def _with_paths_of_host(write: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -18,6 +18,7 @@ from runner.cli.running import (
     image_build,
     metrics,
     reporting,
+    rooted,
     scheduled_runs,
     tracing,
 )
@@ -99,6 +100,8 @@ def finish(
         opened.close()
         if odd:
             answers.show_problems(image_build.problems(odd, report))
+        if options.root and not common.quiet:
+            answers.show_problems(rooted.in_memory(report))
         with suppress(OSError):
             problems = (getattr(listener, "problem", "") for listener in listeners)
             for problem in filter(None, problems):
@@ -184,7 +187,16 @@ def live_listener(common: Common, options: Any, command: str | None = None) -> A
         wrap=sys.stdout.isatty(),
         live=not LOG.on_terminal and text.can_redraw(sys.stdout, os.environ),
         command=command,
+        history=_history(options) if options else "",
     )
+
+
+def _history(options: Any) -> str:
+    """The command line that shows the run again; empty for one that leaves no history."""
+    import shlex
+
+    words = ["runner", "history", "show", "last", *(["--root", options.root] * bool(options.root))]
+    return "" if options.image else shlex.join(words)
 
 
 def _real_command(words: list[str], options: Any) -> str:

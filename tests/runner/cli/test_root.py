@@ -426,6 +426,25 @@ def test_a_build_leaves_nothing_of_its_own(image: Image) -> None:
     empty_afterwards(image)
 
 
+def test_what_ends_with_the_command_is_named(image: Image) -> None:
+    """And where what is too long to be shown is kept, with the image."""
+    image.write(
+        long="long:\n  cmd.run: [name: 'for a in 0 1 2 3 4 5 6 7 8 9; do echo {}; done']\n".format(
+            "$a; echo " * 9
+        ),
+        short="/tmp/made:\n  file.managed: [contents: x]\n"
+        "/tmp/gone:\n  file.managed: [contents: x]\n"
+        "no more:\n  file.absent: [name: /tmp/gone]\n",
+    )
+    assert f"`runner history show last --root {image.where}`)" in image("sls", "long").stdout
+    built = image("sls", "long", "--image").stdout
+    assert "more lines (all: -v, --diff)" in built
+    assert "is not in the image" not in image("sls", "short", "--test").stderr
+    told = "what was made at /tmp/made is not in the image"
+    assert told in image("sls", "short").stderr
+    assert told not in image("sls", "short", "-q").stderr
+
+
 BUILT = """
 {% for name in ("zoe", "amy") %}
 {{ name }}:

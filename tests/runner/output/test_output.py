@@ -168,7 +168,7 @@ def test_nothing_is_redrawn_for_who_listens() -> None:
 def test_a_long_change_is_shown_whole_when_asked_for() -> None:
     long = Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(200))})
     cut = printed(long)
-    assert f"... {201 - MOST} more lines (all: -v, --diff, `runner history" in cut
+    assert f"... {201 - MOST} more lines (all: -v, --diff)" in cut
     assert "line 150" not in cut
     for option in ("whole", "verbose"):
         text = printed(long, **{option: True})
@@ -307,11 +307,12 @@ def test_an_info_is_not_as_red_as_an_error() -> None:
 def test_a_long_diff_is_cut_with_a_hint() -> None:
     diff = "--- \n+++ \n@@ -1 +1,3200 @@\n" + "".join(f"+line {number}\n" for number in range(3200))
     long = Result(chunk(), True, "File updated", {"diff": diff})
-    text = printed(long)
+    text = printed(long, history="runner history show last")
     assert (
         text.count("+line") == MOST - 4
         and "3,164 more lines (all: -v, --diff, `runner history show last`)\n" in text
     )
+    assert "3,164 more lines (all: -v, --diff)\n" in printed(long)
     assert "  --- /x (before)\n                +++ /x (after)\n" in text
     assert printed(long, verbose=True).count("+line") == 3200
     assert (
