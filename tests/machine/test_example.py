@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 
 import pytest
 from debian import ROOT, Debian
@@ -24,29 +25,22 @@ def touched(debian: Debian) -> list[str]:
     """Return what was made or changed anywhere since the file /marker was, beside runner's own
     notes and the tests'.
 
-    What changes on this computer meanwhile shines through, with the same time: it is not meant,
-    and neither is what is gone when one looks again.
+    What changes on this computer meanwhile shines through: it is not meant. It may change again
+    between two looks, so that these are repeated.
     """
-    return sorted(_newer(debian) & _newer(debian))
-
-
-def _newer(debian: Debian) -> set[str]:
     own = " ".join(
         f"-path '{path}' -prune -o"
-        for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
+        for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*", "/marker")
     )
-    lines = debian.read(f"find / -xdev {own} -type f -newercm /marker -printf '%T@ %p\\n'")
-    times = [line.partition(" ") for line in lines.split("\n") if line]
-    return {
-        path
-        for time, _, path in times
-        if path != "/marker" and not _shines_through(path, float(time))
-    }
+    found = debian.read(f"find / -xdev {own} -type f -newercm /marker -print").splitlines()
+    return [path for path in found if not any(_shines_through(debian, path) for _ in range(9))]
 
 
-def _shines_through(path: str, time: float) -> bool:
+def _shines_through(debian: Debian, path: str) -> bool:
+    """Return whether a file is this computer's, or is gone."""
+    time = debian.run(f"stat -c %.6Y {shlex.quote(path)}", code=None).stdout.strip()
     try:
-        return abs(os.lstat(path).st_mtime - time) < 0.001
+        return not time or abs(os.lstat(path).st_mtime - float(time)) < 0.001
     except OSError:
         return False
 
