@@ -62,15 +62,12 @@ from runner.api.argtypes import (
 )
 from runner.api.facts import OPEN, Fact, Open, open_at
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
-from runner.api.resource import Resource
+from runner.model import families, former_state, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
-from runner.model.families import known_as
-from runner.model.former_state import FormerState, recorded
 from runner.model.paths import lies_in
 from runner.model.places import Value
-from runner.model.plain_values import texts_in
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.said_in import key_folder
@@ -92,8 +89,11 @@ if TYPE_CHECKING:
     from runner.api.planning import promised as promised
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
+    from runner.api.resource import Resource as Resource
     from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
+    from runner.model.former_state import FormerState
+    from runner.model.plain_values import texts_in as texts_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -627,14 +627,14 @@ def changer(
 
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            name = f"{known_as(inner.__module__)}.{inner.__name__}"
+            name = f"{families.known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
                 if topics != frozenset(("files",)):
                     make_names_durable()
                 try:
                     target = _target_of(inner, args, kwargs)
                     was = before(*args, **kwargs) if before else None
-                    with recorded(was) as restorable:
+                    with former_state.recorded(was) as restorable:
                         event = ChangerCalled(name, target, was, here.chunk, None, restorable)
                         here.emit(event)
                         return inner(*args, **kwargs)
@@ -782,19 +782,19 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 
 # ---------------------------------------------------------------- loaded by those who use them
 
-_LATER = {"StateModule": "state_module"}
-_LATER |= dict.fromkeys(
-    ("CURRENT", "Kind", "Property", "WANTED", "Wording", "comes_after"), "kinds"
-)
-_LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
-_LATER |= {"combine_plans": "composition", "ended_with_run": "programs", "SCHEDULE": "scheduled"}
-_LATER |= {"check_later": "later", "forget_check": "later", "foreseen_failures": "planning"}
-_LATER |= {"planned_as": "planning", "promised": "planning"}
+_LATER = {"StateModule": "state_module", "Resource": "resource", "SCHEDULE": "scheduled"}
+_LATER |= dict.fromkeys("CURRENT Kind Property WANTED Wording comes_after".split(), "kinds")
+_LATER |= dict.fromkeys("Feature Provider ProviderModule Providers".split(), "providers")
+_LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
+_LATER |= {"check_later": "later", "forget_check": "later"}
+_LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
+_OF_MODEL = {"FormerState": former_state, "texts_in": plain_values}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _LATER and name not in _OF_MODEL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f"runner.api.{_LATER[name]}"), name)
+    of = _OF_MODEL.get(name) or importlib.import_module(f"runner.api.{_LATER[name]}")
+    return getattr(of, name)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from runner.api import homes
-from runner.model.plain_values import texts_in
+from runner.model import plain_values
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -264,7 +264,7 @@ def word_problem(value: Any) -> str | None:
     """The reason why something is no word for a program, or has a text in it that is none: C ends
     texts at a NUL character.
     """
-    nul = any("\0" in text for text in texts_in(value))
+    nul = any("\0" in text for text in plain_values.texts_in(value))
     return "there is a NUL character in it, which no program can be given" if nul else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dry run knows of what its plans will have made true, and what its looks cannot know."""
+"""What a dry run knows of what its plans will have made true."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ import enum
 from collections.abc import (
     Callable,
     Collection,
-    Generator,
     Iterable,
-    Iterator,
     MutableMapping,
     Sequence,
 )
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from runner.api import OPEN, Plan, StateFailed, command_lines, doubts, first_plan, running
-from runner.api.planning import doubting
-from runner.engine import partial_changes
-from runner.engine.context import Current, Run
+from runner.api import OPEN, Plan, StateFailed, doubts
 from runner.model.chunk import Chunk
 from runner.model.paths import lies_in
 from runner.model.patterns import pattern
@@ -262,108 +257,6 @@ class PendingFacts:
 
 def _first_of(required: Callable[[], Sequence[str]], states: Collection[str]) -> str:
     return next((state for state in required() if state in states), "")
-
-
-Outcome = Literal["planned", "done", "failed"]
-
-
-class Look:
-    """A function that only looks, up to its Plan. doubts: what it cannot know; None where all is
-    known.
-    """
-
-    def __init__(
-        self, run: Run, chunk: Chunk, function: Callable[[], object], doubts: Doubts | None
-    ) -> None:
-        self.function, self.doubts = function, doubts
-        self._run, self._chunk = run, chunk
-        self.begun: Generator[Any, None, Any]
-
-    def outcome(self) -> Any:
-        """Return what the function returns."""
-        if self.doubts is None:
-            return self.function()
-        with doubting(self.doubts):
-            return self.function()
-
-    def first(self) -> Any:
-        """Return what a state function yields first; it has `begun` then. Raises StopIteration with
-        what it returns without that.
-        """
-        outcome = self.outcome()
-        if not isinstance(outcome, Generator):
-            raise StopIteration(outcome)
-        self.begun = outcome
-        if self.doubts is None:
-            return first_plan(outcome)
-        with doubting(self.doubts):
-            return first_plan(outcome)
-
-    def unsure(self, outcome: Outcome) -> str:
-        """The pending state after which the look may come to something else; empty when none. That
-        it may fail is no other outcome, unless it is certain what comes: trees are written for what
-        their packages bring.
-        """
-        if self.doubts is None or not self.doubts.by:
-            return ""
-        same = (outcome,) if self.doubts.is_certain else (outcome, "failed")
-        if self.doubts.is_read:
-            return self.doubts.by
-        otherwise = (
-            doubts.is_read or _kind_of(other) not in same for doubts, other in self.others()
-        )
-        return self.doubts.by if any(otherwise) else ""
-
-    def others(self) -> Iterator[tuple[Doubts, object]]:
-        """Generate other worlds and what it comes to in them; a failure is an exception."""
-        if self.doubts is None:
-            return
-        for world in sorted(self.doubts.worlds):
-            doubts = self.doubts.instead(world)
-            yield doubts, self._in_other_world(doubts)
-
-    def _in_other_world(self, doubts: Doubts) -> object:
-        stores = self._run.stores
-        kept = stores.pop("cached_look", None)
-        current = Current(self._run, self._chunk, dry=True)
-        try:
-            with running(current), doubting(doubts):
-                outcome = self.function()
-                if not isinstance(outcome, Generator):
-                    return outcome
-                try:
-                    return first_plan(outcome)
-                finally:
-                    outcome.close()
-        except StopIteration as stop:
-            return stop.value
-        except partial_changes.NOT_THE_STATES:
-            raise
-        except BaseException as problem:
-            return problem
-        finally:
-            stores.pop("cached_look", None)
-            if kept is not None:
-                stores["cached_look"] = kept
-
-
-def _kind_of(outcome: object) -> Outcome:
-    if isinstance(outcome, BaseException):
-        return "failed"
-    return "planned" if isinstance(outcome, Plan) else "done"
-
-
-def asked(command: str, cwd: object, doubts: Doubts, exists: Callable[[str], bool]) -> str:
-    """The pending state that may change what the command of a guard says; empty when none.
-
-    exists: looks at a path.
-    """
-    about = command_lines.question(command, cwd if isinstance(cwd, str) else None)
-    looks = doubts.instead("")
-    with doubting(looks):
-        for path in about.paths:
-            exists(path)
-    return looks.by or doubts.of_program(command, about.of_packages, about.of_anything)
 
 
 def unsettle(settled: MutableMapping[str, object], provides: object) -> None:

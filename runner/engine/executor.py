@@ -8,22 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from runner.api import StateFailed, forget_looks, running, undisturbed
-from runner.api.durability import make_names_durable
-from runner.api.later import STORE
+from runner.api import StateFailed, durability, forget_looks, later, running, undisturbed
+from runner.engine import decide as decisions
 from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run
-from runner.engine.decide import (
-    DECLINED,
-    NOT_RUN,
-    RUN,
-    Decision,
-    Verdict,
-    decide,
-    not_run_result,
-    prereq_failed,
-    verified,
-)
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
 from runner.engine.noop import SuppressedReactions
@@ -39,6 +27,7 @@ from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 
 if TYPE_CHECKING:
+    from runner.engine.decide import Decision
     from runner.engine.parallel import ParallelStates
 
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
@@ -157,13 +146,15 @@ class Executor:
         may_react = bool(edges or chunk.requisites) or step.self_refreshing
         pending = self.tracker.pending(chunk) if may_react else ()
         decision = self._decided(edges, pending)
-        if is_declined and decision.verdict not in NOT_RUN:
-            decision = DECLINED
-        shares = decision is RUN and not pending
+        if is_declined and decision.verdict not in decisions.NOT_RUN:
+            decision = decisions.DECLINED
+        shares = decision is decisions.RUN and not pending
         if self._shared.is_waited_for and not shares:  # results come in the order of the run
             self._commit()
-        if decision.verdict in NOT_RUN:
-            return self._ended(position, not_run_result(chunk, decision), decision, pending)
+        if decision.verdict in decisions.NOT_RUN:
+            return self._ended(
+                position, decisions.not_run_result(chunk, decision), decision, pending
+            )
         if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
@@ -178,7 +169,7 @@ class Executor:
                 self._commit()
             return False
         if failed:
-            result = prereq_failed(result, failed)
+            result = decisions.prereq_failed(result, failed)
         elif self._only_planned(position):
             result = result._replace(noop=True)
         return self._ended(position, result, decision, pending)
@@ -193,7 +184,7 @@ class Executor:
         """Note a result; True when the run has to stop here. pending: the reactions of the state
         that were due before it ran.
         """
-        is_run = decision.verdict not in NOT_RUN
+        is_run = decision.verdict not in decisions.NOT_RUN
         if pending and (self.run.dry if is_run else decision.postponed):
             result = result._replace(owed=described(pending, result.cause or decision.cause))
         chunk = self.plan.chunk(position)
@@ -286,12 +277,12 @@ class Executor:
             for position, result in done.items():
                 if lost := GROUP_COMMIT.finish(position):
                     number = self.number
-                    again = self._called(position, RUN, Mode.REAL)
+                    again = self._called(position, decisions.RUN, Mode.REAL)
                     if self.plan.steps[position].writes_many:  # its others are there
                         made = {k: v for k, v in result.changes.items() if k not in lost}
                         again = again._replace(changes={**made, **again.changes})
                     result, self.number = again._replace(run_num=result.run_num), number
-                self._ended(position, result, RUN)
+                self._ended(position, result, decisions.RUN)
             GROUP_COMMIT.finish_all()  # of a state that was interrupted
             if done:
                 with running(Current(self.run, None)):
@@ -307,7 +298,7 @@ class Executor:
 
     def _reacts(self, position: int, decision: Decision) -> bool:
         """Return whether a state runs for what others have done."""
-        return decision.verdict is Verdict.WATCH or self.plan.reacts_otherwise(position)
+        return decision.verdict is decisions.Verdict.WATCH or self.plan.reacts_otherwise(position)
 
     def _mode_of(self, position: int, failed: Result | None) -> Mode:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder
@@ -348,8 +339,8 @@ class Executor:
         result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
         if mode is Mode.REAL and self.plan.is_verified(position, result):
-            result = verified(result, call(Invocation(step, Mode.LOOK)))
-        if decision.verdict is Verdict.RUN and decision.comment:
+            result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
+        if decision.verdict is decisions.Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
         reaction = self.plan.reaction(position, result, decision)
         if reaction is not None:
@@ -395,7 +386,7 @@ class Executor:
         return step.with_chunk(whole), taken
 
     def _would_run(self, position: int) -> bool:
-        return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
+        return self._foreseen(position).verdict in (decisions.Verdict.RUN, decisions.Verdict.WATCH)
 
     def _foreseen(self, position: int, final: bool = False) -> Decision:
         """The decision about a state before its turn. final: all that it needs has ended; what does
@@ -404,13 +395,13 @@ class Executor:
         chunk = self.plan.chunk(position)
         pending = self.tracker.pending(chunk)
         decision = self._decided(self.plan.judged_by(position), pending)
-        if final and decision.verdict in NOT_RUN:
-            self._ended(position, not_run_result(chunk, decision), decision, pending)
+        if final and decision.verdict in decisions.NOT_RUN:
+            self._ended(position, decisions.not_run_result(chunk, decision), decision, pending)
         return decision
 
     def _decided(self, edges: Sequence[Edge], pending: Sequence[PendingReaction]) -> Decision:
         due = self.tracker.due(pending, self.run.results) if pending else ()
-        return decide(edges, self._seen, due) if edges or due else RUN
+        return decisions.decide(edges, self._seen, due) if edges or due else decisions.RUN
 
     def _finish(self, position: int, result: Result) -> None:
         with undisturbed():
@@ -438,7 +429,7 @@ class Executor:
     def _prepare_change(self, positions: Sequence[int], reacts: bool) -> None:
         """What has to be durable before states change something. reacts: it is a reaction."""
         if reacts:
-            make_names_durable()
+            durability.make_names_durable()
         self.tracker.record(positions, self.results)
 
     # -------------------------------------------------- what decide sees
@@ -503,7 +494,7 @@ class Executor:
 
     def _later_checks(self) -> None:
         """Look again at what states have started; what did not last is one more result."""
-        for check in self.run.stores.get(STORE, {}).values():
+        for check in self.run.stores.get(later.STORE, {}).values():
             time.sleep(max(0.0, check.due - time.monotonic()))
             chunk = check.chunk
             with running(Current(self.run, chunk)):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import nullcontext
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from runner.api import (
     OPEN,
@@ -19,26 +20,28 @@ from runner.api import (
     StateFailed,
     changes_allowed,
     comment_of,
+    durability,
     open_at,
     running,
 )
-from runner.api.durability import make_names_durable
 from runner.api.planning import Unforeseen, changes_planned, overview
-from runner.engine import guards, partial_changes, slots
+from runner.engine import dry_run_facts, guards, partial_changes, slots
 from runner.engine import made as engine_made
 from runner.engine.context import Current, Run
-from runner.engine.dry_run_facts import Foreseen, Look, PendingFacts, asked, unsettle
+from runner.engine.look import Look, asked
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.language.arguments import retry, schema
 from runner.language.salt import returns
-from runner.model import ordered_dict
+from runner.model import ordered_dict, plain_values
 from runner.model.chunk import GUARDS, Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
-from runner.model.made import Thing
 from runner.model.places import Value
-from runner.model.plain_values import plain, text_of
 from runner.model.result import Result
+
+if TYPE_CHECKING:
+    from runner.engine.dry_run_facts import Foreseen, PendingFacts
+    from runner.model.made import Thing
 
 Bind = Callable[[Step, Reaction | None], Call]
 _GUARDS = frozenset(GUARDS)
@@ -47,24 +50,26 @@ _GUARDS = frozenset(GUARDS)
 class Invoker:
     """Runs steps one at a time. `bind` checks and converts arguments and finds the function."""
 
-    def __init__(
-        self,
-        run: Run,
-        bind: Bind,
-        pending: PendingFacts | None = None,
-        planned: PendingFacts | None = None,
-    ) -> None:
-        """pending: by what will be done. planned: by what no-op states plan, too, for those."""
-        self.run, self.bind = run, bind
-        self.pending, self.planned = pending or PendingFacts(), planned or PendingFacts()
+    def __init__(self, run: Run, bind: Bind, twin: Invoker | None = None) -> None:
+        self.run, self.bind, self._twin = run, bind, twin
         self.attempts = (
             0  # attempts made for the last chunk (each one counts in Salt's run numbers)
         )
         self._things: tuple[Thing, ...] | None = None  # what the present state makes or removes
 
+    @cached_property
+    def pending(self) -> PendingFacts:
+        """What will be done brings."""
+        return self._twin.pending if self._twin else dry_run_facts.PendingFacts()
+
+    @cached_property
+    def planned(self) -> PendingFacts:
+        """And what no-op states plan, too, for those."""
+        return self._twin.planned if self._twin else dry_run_facts.PendingFacts()
+
     def twin(self) -> Invoker:
         """Another one for the same run, for a state that runs beside this one's."""
-        return Invoker(self.run, self.bind, self.pending, self.planned)
+        return Invoker(self.run, self.bind, self)
 
     def __call__(self, invocation: Invocation) -> Result:
         """The result of one step."""
@@ -281,11 +286,12 @@ class Invoker:
         return self.planned if invocation.step.noop else self.pending
 
     def _note(
-        self, invocation: Invocation, provides: object, foreseen: Foreseen = Foreseen.NOT
+        self, invocation: Invocation, provides: object, foreseen: Foreseen | None = None
     ) -> None:
         """Note what the plan of a state provides."""
-        if foreseen is Foreseen.NOT:
-            unsettle(overview(self.run.stores).settled, provides)
+        foreseen = foreseen or dry_run_facts.Foreseen.NOT
+        if foreseen is dry_run_facts.Foreseen.NOT:
+            dry_run_facts.unsettle(overview(self.run.stores).settled, provides)
         self.planned.note(invocation.chunk, provides, foreseen)
         if invocation.will_be_done:
             self.pending.note(invocation.chunk, provides, foreseen)
@@ -325,7 +331,7 @@ class Invoker:
             unsure = look.unsure("planned") if plan.exact else ""
             failure = self._dry_run_check(invocation, call, plan)
             if mode is not Mode.LOOK and not failure:
-                self.run.emit(StatePlanned(chunk, plain(plan.changes), plan.comment))
+                self.run.emit(StatePlanned(chunk, plain_values.plain(plan.changes), plan.comment))
             if mode is not Mode.REAL:
                 changes = plan.changes
                 if mode is Mode.DRY and not failure:
@@ -338,7 +344,7 @@ class Invoker:
             if self._things is None:  # not what an attempt before this one has made
                 self._things = engine_made.about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
-                make_names_durable()  # nobody knows what it does
+                durability.make_names_durable()  # nobody knows what it does
             invocation.before_change()
             with changes_allowed():
                 next(look.begun)
@@ -382,7 +388,8 @@ class Invoker:
         Only functions of the library are: they change nothing but by changers. A state that the
         real run only plans (noop) is not: the others go by the machine.
         """
-        foreseen, changes = Foreseen.NOT, plan.changes
+        changes = plan.changes
+        foreseen: Foreseen | None = None
         pending: Collection[object] | None = None
         if self.run.dry and invocation.will_be_done and call.function.is_built_in:
             try:
@@ -390,7 +397,8 @@ class Invoker:
                     next(outcome)
             except StopIteration as stop:
                 if planning.pending is not None:
-                    foreseen = Foreseen.IN_FILES if planning.only_files else Foreseen.BY_LOOKS
+                    seen = dry_run_facts.Foreseen
+                    foreseen = seen.IN_FILES if planning.only_files else seen.BY_LOOKS
                 if not planning.leaves_pending and plan.exact:
                     done = _done(invocation.chunk, stop.value, plan.changes)
                     changes = done.changes
@@ -399,7 +407,7 @@ class Invoker:
                 pass
         self._note(invocation, plan.provides, foreseen)
         if pending:
-            unsettle(overview(self.run.stores).settled, pending)
+            dry_run_facts.unsettle(overview(self.run.stores).settled, pending)
             for facts in (self.planned, self.pending):  # it will be done
                 facts.note_open(invocation.chunk, pending)
         return changes
@@ -450,7 +458,7 @@ class Invoker:
         chunk, mode = invocation.chunk, invocation.mode
         arguments = ordered_dict.as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
-            make_names_durable()  # nobody knows what it does
+            durability.make_names_durable()  # nobody knows what it does
             invocation.before_change()
         with changes_allowed() if mode is Mode.REAL else nullcontext():
             answer = returns.called(call.function.function, arguments)
@@ -506,7 +514,9 @@ def _with_plan(plan: Plan, result: Result) -> Result:
 def _readable(result: Result) -> Result:
     """The result as every output, and the history, can write it."""
     if type(result.comment) is not str:
-        result = result._replace(comment=text_of(result.comment))
+        result = result._replace(comment=plain_values.text_of(result.comment))
     if not result.changes and not result.extra:
         return result
-    return result._replace(changes=plain(result.changes), extra=plain(result.extra))
+    return result._replace(
+        changes=plain_values.plain(result.changes), extra=plain_values.plain(result.extra)
+    )

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from runner.model import plain_values
 from runner.model.events import ChangerCalled, Event, RunStarted
-from runner.model.plain_values import text_of
 from runner.support.redaction import Secrets
 from runner.support.threads import Lock
 
@@ -58,7 +58,7 @@ class Listeners:
     def _lose(self, failed: Listener, error: Exception) -> None:
         self._listeners = tuple(listener for listener in self._listeners if listener is not failed)
         self._takers.clear()
-        problem = self._secrets.mask(f"{type(error).__name__}: {text_of(error)}")
+        problem = self._secrets.mask(f"{type(error).__name__}: {plain_values.text_of(error)}")
         self.lost.append(
             f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"
         )

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from runner.api import StateFailed
-from runner.engine.decide import NOT_RUN, Decision, is_hindered
+from runner.engine import decide as decisions
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Chunk, Edge
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
+
+if TYPE_CHECKING:
+    from runner.engine.decide import Decision
 
 
 class ReactionTracker:
@@ -56,7 +60,7 @@ class ReactionTracker:
         )
 
     def _waits(self, pending: PendingReaction, source: Result | None) -> bool:
-        if source is None or not is_hindered(source):
+        if source is None or not decisions.is_hindered(source):
             return False
         # a listener does not ask whether what it listens to failed
         return KINDS[pending.kind].orders or pending.run == self._plan.run_id
@@ -111,7 +115,7 @@ class ReactionTracker:
             self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
         elif result.result is not False and result.extra.get("skip_req"):
             self.forget(None, chunk.tag, "watch", "onchanges", run=self._plan.run_id)
-        if decision.verdict in NOT_RUN:
+        if decision.verdict in decisions.NOT_RUN:
             is_settled = not decision.postponed
         else:
             is_settled = result.result is True or bool(result.extra.get("skip_watch"))

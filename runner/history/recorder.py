@@ -15,24 +15,24 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
-from runner.history import contents, journal, made, snapshots, store, unchanged
+from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
 from runner.history import contested as history_contested
 from runner.history.shortened import shortened, shortened_text
+from runner.model import former_state, plain_values
 from runner.model.chunk import Chunk
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
-from runner.model.former_state import FormerState
-from runner.model.made import HIGHSTATE
-from runner.model.plain_values import plain, text_of
 from runner.model.records import Record
-from runner.model.result import Report, Result
+from runner.model.result import HIGHSTATE, Report, Result
 from runner.sources import trees
 from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from runner.model.former_state import FormerState
 
 Subject = str | tuple[str, str]  # a path, or the kind and the name of another part of the machine
 TOGETHER = 500  # results of unchanged states that are written at once
@@ -300,7 +300,9 @@ class History:
         import sqlite3
 
         expected = isinstance(error, sqlite3.Error | store.HistoryProblem | OSError)
-        self.problem = str(error) if expected else f"{type(error).__name__}: {text_of(error)}"
+        self.problem = (
+            str(error) if expected else f"{type(error).__name__}: {plain_values.text_of(error)}"
+        )
         self._hear_of_files(False)
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite3.DatabaseError:
@@ -359,6 +361,7 @@ class History:
                 self._store.put_data(graph)
                 self._write_journal()
         if about.kind != "test":
+            orphan_count.forget(self._state_dir)
             self._hear_of_files(True)
             highstate = about.scope == HIGHSTATE
             self._made = made.MadeThings(self._number or 0, highstate, about.tree)
@@ -386,14 +389,14 @@ class History:
             return
         self._enter()
         tag = storable(event.chunk.tag) if event.chunk else ""
-        before = _dumped(plain(event.before))
+        before = _dumped(plain_values.plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
         self._add(CHANGER, storable_row(row))
         self._call += 1
         facts = event.before if event.for_undo is None else event.for_undo
         self._private |= snapshots.private_paths(facts)
         for former in snapshots.before(event.function, facts):
-            if isinstance(former, FormerState):
+            if isinstance(former, former_state.FormerState):
                 self._keep_state(former, tag)
             else:
                 self._keep_path(former, tag)
@@ -552,7 +555,7 @@ class History:
         """Record who reacts to a state that has altered something, for `runner undo --react`."""
         for chunk in self._watchers(tag):
             self._note_watcher(
-                tag, (chunk.state, chunk.fun, chunk.id, chunk.name, plain(chunk.args))
+                tag, (chunk.state, chunk.fun, chunk.id, chunk.name, plain_values.plain(chunk.args))
             )
 
     def _note_watcher(self, tag: str, words: tuple[object, ...]) -> None:
@@ -592,7 +595,15 @@ class History:
     def _can_wait(self, report: Report) -> bool:
         """Return whether nothing of the run has to be in the database now."""
         is_new = self._number is None and report.outcome == "done"
-        return is_new and self.declared is None and unchanged.has_begun(self._state_dir)
+        return is_new and self._knows_orphans() and unchanged.has_begun(self._state_dir)
+
+    def _knows_orphans(self) -> bool:
+        """Return whether the orphans need no counting: they are those of the run before."""
+        if self.declared is None:
+            return True
+        number = orphan_count.known(self._state_dir, str(self._begin[6]), self._about.tree)
+        self.orphans = number or 0
+        return number is not None
 
     def _wait(self, counts: tuple[Any, ...], end: tuple[Any, ...]) -> bool:
         run = unchanged.UnchangedRun(
@@ -646,6 +657,9 @@ class History:
             self._journal.close()
         connection.close()
         self._connection = None
+        if self.declared is not None:
+            compiled, tree = str(self._begin[6]), self._about.tree
+            orphan_count.keep(self._state_dir, compiled, tree, self.orphans)
 
 
 def _dumped(value: Any) -> str:
@@ -655,7 +669,7 @@ def _dumped(value: Any) -> str:
 
 
 def _json(values: Mapping[str, Any]) -> str:
-    return _dumped(shortened(plain(values))) if values else "{}"
+    return _dumped(shortened(plain_values.plain(values))) if values else "{}"
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:

@@ -8,8 +8,6 @@ from typing import Any
 
 from runner.model.records import Record
 
-HIGHSTATE = "highstate"  # the scope of a run of all states that the top file assigns
-
 
 class Thing(Record):
     """Something that a state makes, with the state that would remove it.

@@ -11,13 +11,14 @@ from runner.model.records import Record
 
 if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
+    from runner.model.made import Thing
 from runner.model.chunk import Chunk
-from runner.model.made import Thing
 from runner.model.places import Value
 
 # the key, in `extra`, of the sentence that says what is left to the boot
 ENDS_RUN = "ends_run"  # of a state after which the run goes no further
 AT_BOOT = "at_boot"
+HIGHSTATE = "highstate"  # the scope of a run of all states that the top file assigns
 
 
 class Result(Record):

@@ -10,9 +10,8 @@ from runner.history.recorder import About
 from runner.model import highdata
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
-from runner.model.made import HIGHSTATE
 from runner.model.places import Value
-from runner.model.result import Report
+from runner.model.result import HIGHSTATE, Report
 from runner.pipeline import orphans as finding
 from runner.pipeline.aborted import note_not_started
 from runner.pipeline.compile import Compiled, of_gathered, of_requests

@@ -14,7 +14,7 @@ from runner.engine.bind import Binder
 from runner.engine.step import Step
 from runner.language.arguments import bind, global_checks
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
-from runner.language.pillar.undecrypted import is_encrypted
+from runner.language.pillar import undecrypted as encrypted_values
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar, suggested
 from runner.model.errors import CompileError, RunnerError
@@ -120,7 +120,9 @@ def _compiled(
     chunks = selected.chunks
     said += selected.warnings
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
-    if session.undecrypted or any(is_encrypted((chunk.name, chunk.args)) for chunk in chunks):
+    if session.undecrypted or any(
+        encrypted_values.is_encrypted((chunk.name, chunk.args)) for chunk in chunks
+    ):
         said += undecrypted.in_arguments(session, chunks)
     binder = make_binder(session)
     steps, mistakes = binder.steps(chunks)

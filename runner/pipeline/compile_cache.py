@@ -19,12 +19,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from runner.api.homes import times_asked
-from runner.engine.slots import has_slot
+from runner.engine import slots
 from runner.engine.step import Step
-from runner.language.compiler.wanted import Request, SlsFile
 from runner.language.render import code_revision
+from runner.language.render.jinja import untouched
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
@@ -32,9 +33,13 @@ from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.pipeline.session import Session
 from runner.sources.config.options import EVERYTHING
+from runner.support.files.text import read_bounded, size_limit
 from runner.support.files.trusted_folder import trusted_folder
 from runner.support.own_modules import executed
 from runner.support.yaml.rendered_text import Rendered
+
+if TYPE_CHECKING:
+    from runner.language.compiler.wanted import Request, SlsFile
 
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
 _HEAD = len(_MARK) + 4 + 8
@@ -53,13 +58,14 @@ class Said(Record):
 
 class PlanSources(Record):
     """What a plan was made from. code: the files of the modules that made it; there are none while
-    there is no plan.
+    there is no plan. plain: the numbers of the files that are their own text, without Jinja.
     """
 
     settings: bytes
     files: tuple[Said, ...]
     code: tuple[str, ...] = ()
     revision: list[tuple[int, int]] = []
+    plain: list[int] = []
 
     def is_of_same_texts(self, other: PlanSources) -> bool:
         """Return whether others have the same texts and settings."""
@@ -100,7 +106,11 @@ class CompileCache:
                 return None
             if code_revision.revision_of(self._former.code) != self._former.revision:
                 return None
-            documents = [self._known(said) for said in self._former.files]
+            plain = {*self._former.plain}
+            documents = [
+                self._unrendered(said) if number in plain else self._known(said)
+                for number, said in enumerate(self._former.files)
+            ]
             plan = compiled_bytes.from_bytes(data, documents, self._session.registry)
             return plan, frozenset((said.env, said.sls) for said in self._former.files)
         return None
@@ -111,6 +121,16 @@ class CompileCache:
         self._texts[said.env, said.sls] = path, text
         if text is None or _said(said.env, said.sls, path, text) != said:
             raise NotKept(path)
+        return text
+
+    def _unrendered(self, said: Said) -> Rendered:
+        """The same of one that was its own text, which it is as long as it is the same file."""
+        path = self._session.sls_path(said.sls, said.env)
+        data = read_bounded(path, size_limit(self._session.options.raw))
+        if path != said.path or _digest_of(data) != said.text:
+            raise NotKept(path)
+        text = Rendered(data.decode("utf-8", "surrogatepass"), path)
+        self._texts[said.env, said.sls] = path, text
         return text
 
     # -------------------------------------------------- for the next run
@@ -147,7 +167,9 @@ class CompileCache:
                 if any(secrets.mask(text.text) != text.text for text in self._read.values()):
                     return
                 code = _code()
-                facts = facts._replace(code=code, revision=code_revision.revision_of(code))
+                revision = code_revision.revision_of(code)
+                own = [number for number, said in enumerate(facts.files) if _is_plain(said)]
+                facts = facts._replace(code=code, revision=revision, plain=own)
                 data = compiled_bytes.to_bytes(plan, [*self._read.values()])
             trusted_folder(self._folder).write(self._name, _file(facts, data))
 
@@ -175,18 +197,24 @@ def _is_certain(step: Step) -> bool:
     """Return whether a state can be bound in the next run as in this one: it is already, or has a
     slot that is filled when it runs.
     """
-    return step.call is not None or has_slot(step.chunk.args)
+    return step.call is not None or slots.has_slot(step.chunk.args)
 
 
 def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
-    data = text.text.encode("utf-8", "surrogatepass")
-    return Said(env, sls, path, blake2b(data, digest_size=16).digest())
+    return Said(env, sls, path, _digest_of(text.text.encode("utf-8", "surrogatepass")))
+
+
+def _is_plain(said: Said) -> bool:
+    """Return whether a file is what it rendered to, and nothing in it looks like Jinja."""
+    data = read_bounded(said.path, 0)
+    is_rendered = any(start.encode() in data for start in untouched.STARTS)
+    return not is_rendered and data[:2] != b"#!" and _digest_of(data) == said.text
 
 
 def _file(facts: PlanSources, data: bytes) -> bytes:
     """Return what a file holds: the facts, and the plan where there is one."""
-    files = [(said.env, said.sls, said.path, said.text) for said in facts.files]
-    made = marshal.dumps((facts.settings, files, facts.code, facts.revision))
+    files = [tuple(said) for said in facts.files]
+    made = marshal.dumps((facts.settings, files, facts.code, facts.revision, facts.plain))
     body = made + data
     return _MARK + _checksum(body) + len(made).to_bytes(8) + body
 
@@ -218,5 +246,9 @@ def _code() -> tuple[str, ...]:
 
 
 def _digest(facts: object) -> bytes:
-    digest: bytes = blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return _digest_of(repr(facts).encode("utf-8", "surrogatepass"))
+
+
+def _digest_of(data: bytes) -> bytes:
+    digest: bytes = blake2b(data, digest_size=16).digest()
     return digest

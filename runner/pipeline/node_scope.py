@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.language.targeting import top
-from runner.language.targeting.top_includes import including
+from runner.language.targeting import top, top_includes
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
@@ -51,7 +50,7 @@ def top_file(
     """
     options = session.options
     contents = top.names(
-        including(
+        top_includes.including(
             session.read_top,
             session.tree.sls_names,
             session.read,

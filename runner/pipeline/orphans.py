@@ -14,7 +14,7 @@ from runner.engine.context import Current
 from runner.engine.invoke import Invoker
 from runner.engine.loader import opposites
 from runner.engine.step import Invocation, Mode, Step
-from runner.history import made, undo_paths
+from runner.history import made, orphan_count, undo_paths
 from runner.history.made import Row
 from runner.history.snapshots import at, without_target
 from runner.history.store import NAME, open_history, readable
@@ -125,6 +125,7 @@ def forget_gone(options: Options, things: Sequence[str]) -> None:
             connection = open_history(options.state_dir)
             made.forget(connection, things)
             connection.close()
+        orphan_count.forget(options.state_dir)
 
 
 class _Looks:

@@ -11,16 +11,14 @@ from typing import Any, cast
 from runner.api import StateFailed
 from runner.language.pillar import decrypt as pillar_decrypt
 from runner.language.pillar import external, sls
-from runner.language.pillar.merge import merge
-from runner.language.pillar.undecrypted import is_encrypted
-from runner.language.render.steps import CIPHERS
-from runner.language.targeting import top
-from runner.language.targeting.top_includes import including
-from runner.model import handed_over_pillar
+from runner.language.pillar import merge as pillar_merge
+from runner.language.pillar import undecrypted as encrypted_values
+from runner.language.render import steps
+from runner.language.targeting import top, top_includes
+from runner.model import handed_over_pillar, plain_values
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.nested import mapped
-from runner.model.plain_values import texts_in
 from runner.model.said_in import key_folder
 from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
@@ -50,8 +48,8 @@ def read_pillar(session: Session) -> None:
     if options.raw.get("decrypt_pillar"):
         place = setting_place(options.raw, "decrypt_pillar")
         decryptor = session.pillar_renderer.decryptor()
-        pillar = pillar_decrypt.decrypt(pillar, options.raw, CIPHERS, decryptor, place)
-    if is_encrypted(pillar):
+        pillar = pillar_decrypt.decrypt(pillar, options.raw, steps.CIPHERS, decryptor, place)
+    if pillar and encrypted_values.is_encrypted(pillar):
         undecrypted.refuse(session, pillar)
     if options.raw.get("pillar_opts"):
         pillar["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
@@ -112,7 +110,9 @@ def _compiled(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
 
 def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     options = session.options
-    return merge(old, new, _strategy(session), options.pillar_merge_lists)
+    if not (old or new):  # each run asks, and most have none
+        return {}
+    return pillar_merge.merge(old, new, _strategy(session), options.pillar_merge_lists)
 
 
 def _strategy(session: Session) -> str:
@@ -139,8 +139,14 @@ def _of_sls(
     options = session.options
     envs = list(options.pillar_roots)
     alone = (options.saltenv or "base") if _strategy(session) == "none" else None
+    asked = filter(None, (*envs, options.pillarenv, alone))
+    if not any(session.pillar_tree.find(options.state_top, env) for env in asked):
+        session.unread += tuple(_odd_top_files(session, envs))
+        return {}
     contents = top.names(
-        including(session.read_pillar_top, session.pillar_tree.sls_names, session.read_pillar),
+        top_includes.including(
+            session.read_pillar_top, session.pillar_tree.sls_names, session.read_pillar
+        ),
         envs,
         session.matches,
         options.pillarenv,
@@ -220,7 +226,7 @@ def _secret(session: Session, path: str) -> Mapping[str, Any]:
 
 
 def _hide(session: Session, value: Any) -> None:
-    for text in texts_in(value):
+    for text in plain_values.texts_in(value):
         session.run.secrets.add(text)
 
 

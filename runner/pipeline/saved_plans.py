@@ -34,10 +34,9 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.events import Warned
 from runner.model.highdata import of_one
-from runner.model.made import HIGHSTATE
 from runner.model.paths import of_host
 from runner.model.records import Record
-from runner.model.result import Report, Result
+from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, cast
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
 from runner.engine.loader.registry import Registry
+from runner.language import render
 from runner.language.arguments import bind
-from runner.language.compiler.wanted import SlsFile
+from runner.language.compiler import wanted
 from runner.language.grains import FOLDERS, Grains, logged
-from runner.language.render import Renderer
-from runner.language.render.jinja.bound import SECONDS
-from runner.language.render.jinja.limits import bounded
+from runner.language.render.jinja import bound, limits
 from runner.language.targeting import match
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.said_in import key_file
+from runner.pipeline import node as nodes
 from runner.pipeline import node_scope, undecrypted
-from runner.pipeline.node import GIVEN, Node
 from runner.sources import trees
 from runner.sources.config.file import setting_place
 from runner.sources.config.load import roots_at_hand, with_fresh_grains
@@ -36,10 +35,12 @@ from runner.sources.fileroots import FileTree
 from runner.support.files.permissions import Watch
 from runner.support.files.text import text_to_show
 from runner.support.log import LOG
-from runner.support.yaml.rendered_text import Rendered
 
 if TYPE_CHECKING:
+    from runner.language.compiler.wanted import SlsFile
     from runner.language.pillar.undecrypted import Found
+    from runner.language.render import Renderer
+    from runner.support.yaml.rendered_text import Rendered
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
@@ -110,7 +111,7 @@ class Session:
     ) -> None:
         """confirm: asks whether a state is to run; None for a run that asks nobody."""
         self.options, self.listeners, self.confirm = options, listeners, confirm
-        self.node = Node()
+        self.node = nodes.Node()
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
@@ -186,7 +187,7 @@ class Session:
             "pillar": lambda: self.run.pillar,
             "opts": lambda: self.options.raw,
         }
-        plain = {name: value for name, value in variables.items() if name not in GIVEN}
+        plain = {name: value for name, value in variables.items() if name not in nodes.GIVEN}
         return {**plain, "vars": variables, "top": Top({**variables, **outer}, more)}
 
     @cached_property
@@ -289,9 +290,9 @@ class Session:
         million characters. Gives the seconds, 0 for no limit.
         """
         limit = self.options.raw.get("render_limit")
-        seconds = SECONDS if limit is None else float(limit)
+        seconds = bound.SECONDS if limit is None else float(limit)
         seconds = round(seconds + size / 1e6, 1) if seconds else 0
-        with bounded(what, seconds):
+        with limits.bounded(what, seconds):
             yield seconds
 
     def with_pillar_roots(self, roots: Mapping[str, tuple[str, ...]], options: Options) -> Session:
@@ -362,7 +363,7 @@ class Session:
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """True if a target of a top file means this machine."""
-        with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
+        with limits.bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(
                 expression,
                 kind,
@@ -379,7 +380,7 @@ class Session:
     # -------------------------------------------------- rendering
 
     def _renderer(self, tree: FileTree, parsed_dir: str | None = None) -> Renderer:
-        return Renderer(
+        return render.Renderer(
             find=tree.find,
             near=tree.near_file,
             seen=self.watch.read,
@@ -423,9 +424,13 @@ class Session:
         """One rendered SLS of the state tree."""
         return _read(self.tree, self.renderer, sls, saltenv, self._scope())
 
+    def sls_path(self, sls: str, saltenv: str) -> str:
+        """The file of an SLS of the state tree. Raises RunnerError where there is none."""
+        return _path_of(self.tree, sls, saltenv)
+
     def read_text(self, sls: str, saltenv: str) -> tuple[str, Rendered | None]:
         """The path of an SLS of the state tree, and its text as `Renderer.sls_text` gives it."""
-        path = _path_of(self.tree, sls, saltenv)
+        path = self.sls_path(sls, saltenv)
         context = self._scope()
         return path, self.renderer.sls_text(path, sls=sls, saltenv=saltenv, context=context)
 
@@ -440,7 +445,7 @@ class Session:
             if sls != name:
                 return self.read(sls, saltenv)
             self.watch.read(path)
-            return SlsFile(
+            return wanted.SlsFile(
                 self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}),
                 path,
                 False,
@@ -487,7 +492,7 @@ def _read(
 
 
 def _sls_file(value: Any, path: str) -> SlsFile:
-    return SlsFile(value, path, os.path.basename(path) == "init.sls")
+    return wanted.SlsFile(value, path, os.path.basename(path) == "init.sls")
 
 
 def _path_of(tree: FileTree, sls: str, saltenv: str) -> str:

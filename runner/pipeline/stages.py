@@ -28,8 +28,7 @@ from runner.history.recorder import About, History
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
-from runner.model.made import HIGHSTATE
-from runner.model.result import Report, Result
+from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline import awake, orphans
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling

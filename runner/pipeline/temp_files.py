@@ -56,13 +56,13 @@ class Temporaries:
         """Remove what the last run left, and start a new list; the paths that were removed. Call it
         under the lock.
         """
-        import json
-
         try:
             state = trusted_folder(self._state_dir, make=False)
             lines = state.read(NAME).decode("ascii", "replace").splitlines()
         except OSError:
             return []
+        import json
+
         removed = []
         for line in lines:
             # the last line may be cut off, a folder may be gone

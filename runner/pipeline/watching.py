@@ -13,9 +13,8 @@ from runner.engine.interrupts import ending
 from runner.engine.loader.looked import Look, LookLog
 from runner.history.recorder import About
 from runner.model.chunk import Chunk
-from runner.model.made import HIGHSTATE
 from runner.model.records import Record
-from runner.model.result import Report, Result
+from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, compile_chunks
 from runner.pipeline.gathering import gather, read_pillar, requests, top_requests

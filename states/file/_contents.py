@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
 from states.file import _diff
-from states.file._sources import LocatedSource
+
+if TYPE_CHECKING:
+    from states.file._sources import LocatedSource
 
 _MALFORMED = (
     "Contents specified by contents/contents_pillar/contents_grains is not a string or list of"

@@ -22,25 +22,23 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def documented(common: Common, options: Any) -> Iterator[list[Callable[[Event], None]]]:
-    """Give the listeners that a form needs, and print its document at the end of the run, which may
+def documented(common: Common, options: Any) -> Iterator[Callable[[Event], None]]:
+    """Give the listener that a form needs, and print its document at the end of the run, which may
     have ended before its first state.
 
     A run that another one kept from starting has no document, nor has one of a pulled tree that
     gives way to the last good one.
     """
-    form = common.form
-    if form.document is None:
-        yield []
-        return
+    document = common.form.document
+    assert document is not None, "the form has one"
     run = _RunObserver()
     try:
-        yield [run]
+        yield run
     finally:
         report = run.report
         gives_way = common.pulled == NEW and report and not (report.results or report.interrupted)
         if report and report.outcome != LOCKED and not (gives_way and trees.current_tree(options)):
-            answers.print_text(form.document(report, run.facts(common, options)))
+            answers.print_text(document(report, run.facts(common, options)))
 
 
 class _RunObserver:

@@ -148,7 +148,8 @@ def _listeners(
     if textfile:
         facts = partial(metrics.facts, options)
         listeners.append(prometheus.Prometheus(textfile, facts, common.pulled))
-    listeners += opened.enter_context(documents.documented(common, options))
+    if common.form.document:
+        listeners.append(opened.enter_context(documents.documented(common, options)))
     if "otel_endpoint" in options.raw or any(name.startswith("OTEL_") for name in os.environ):
         if tracing.wanted(options.raw, os.environ):
             listeners += opened.enter_context(tracing.traced(options))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -23,14 +24,14 @@ from runner.engine.loader.tree_modules import (
     plans,
 )
 from runner.language.arguments import schema
+from runner.language.salt import object as salt_object
 from runner.language.salt import package, style
-from runner.language.salt.object import Salt, UnknownFunction
 from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
-__all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
+__all__ = ["Registry", "StateFunction", "UnavailableError"]
 
 
 class StateFunction(Record):
@@ -98,7 +99,10 @@ class Registry:
         self._trees: dict[str, TreeModules] = {}
         self._states: dict[str, StateFunction] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
-        self.salt = Salt(self)
+
+    @cached_property
+    def salt(self) -> salt_object.Salt:
+        return salt_object.Salt(self)
 
     def refresh(self) -> None:
         """Forget what was loaded from the tree and what was not available (`reload_modules`)."""
@@ -140,7 +144,9 @@ class Registry:
                     reaction,
                     relationships=relationship_hooks(module, function_name),
                 )
-        raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
+        raise salt_object.UnknownFunction(
+            f"State '{name}' is not available", hint=self._state_hint(name)
+        )
 
     def _reaction(self, name: str) -> StateFunction | None:
         """The reaction of a module's states to a change of what they watch: the first that a module
@@ -303,7 +309,7 @@ class Registry:
             unavailable = reason
         function = self.extra.get(name) or self._of_itself(name)
         if function is None:
-            raise unavailable or UnknownFunction(
+            raise unavailable or salt_object.UnknownFunction(
                 f"'{name}' is not available", hint=self.function_hint(name)
             )
         return function
@@ -377,7 +383,7 @@ class Registry:
         own = package.module_of(f"salt.utils.{module_name}")
         helper = style.UTILITIES.get(name) or getattr(own, function_name, None)
         if not callable(helper):
-            raise UnknownFunction(f"'{name}' is not available in __utils__")
+            raise salt_object.UnknownFunction(f"'{name}' is not available in __utils__")
         return helper
 
     def renderer(self, name: str) -> Callable[..., Any] | None:

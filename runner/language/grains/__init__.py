@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from runner.language.grains import external
-from runner.language.grains.groups import GROUPS, Facts
+from runner.language.grains import external, groups
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
 from runner.support.log import DEBUG, LOG
+
+if TYPE_CHECKING:
+    from runner.language.grains.groups import Facts, GrainGroup
 
 Function = Callable[..., Any]
 # of further facts
@@ -52,16 +55,20 @@ class Grains(Mapping[str, Any]):
         self._known: Facts = {"id": id, **static}
         self._static = static
         self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
-        self._groups = {
-            name: group
-            for group in GROUPS
-            if hardware or not group.of_hardware
-            for name in group.names
-        }
+        self._hardware = hardware
         self._computed: set[int] = set()
         self.problems: list[Diagnostic] = []
         self._report = report
         self._folders = folders
+
+    @cached_property
+    def _groups(self) -> dict[str, GrainGroup]:
+        return {
+            name: group
+            for group in groups.GROUPS
+            if self._hardware or not group.of_hardware
+            for name in group.names
+        }
 
     def __getitem__(self, name: str) -> Any:
         if name not in self:

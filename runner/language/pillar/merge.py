@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runner.model.aggregate_values import laid_over
+from runner.model import aggregate_values
 
 Merge = Callable[[Mapping[Any, Any], Mapping[Any, Any], bool], dict[Any, Any]]
 
@@ -54,7 +54,7 @@ def aggregate(
     """The later top-level key replaces the earlier one, except where yamlex marks say that it adds
     to it.
     """
-    return laid_over(old, new)
+    return aggregate_values.laid_over(old, new)
 
 
 def overwrite(

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.support.files.descriptors import held
+from runner.support.files import descriptors
 from runner.support.threads import Lock
 
 MOST = 64  # folders that are held open; with one more they are synced
@@ -77,7 +77,7 @@ class FolderSyncs:
             waits = self._waiting.get(at)
             if waits is None and len(self._waiting) >= MOST:
                 self._commit()
-            copy = held(descriptor) if waits is None else waits.descriptor
+            copy = descriptors.held(descriptor) if waits is None else waits.descriptor
             if copy is None:
                 _sync(descriptor)
                 return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.support.files.descriptors import held, may_be_held
+from runner.support.files import descriptors
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 if TYPE_CHECKING:
@@ -162,14 +162,14 @@ class GroupCommit:
         name = os.path.basename(file.path)
         if self._owner is None or name in _LOOKED_AT_BY_OTHERS or not name.isascii():
             return False
-        if not may_be_held(file.descriptor):
+        if not descriptors.may_be_held(file.descriptor):
             return False
         if not self.has_room:  # one state writes many
             self.sync()
             self._name(self._owner)
         folder = self._folders.get(file.at)
         if folder is None:
-            folder = held(file.folder)
+            folder = descriptors.held(file.folder)
             if folder is None:
                 return False
             self._folders[file.at] = folder

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from _weakref import ref  # weakref imports more
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from runner.model import former_state, made
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
@@ -26,19 +29,19 @@ from runner.model.events import (
     StatePlanned,
     Warned,
 )
-from runner.model.former_state import FormerState
-from runner.model.made import Thing
 from runner.model.nested import mapped, strings
 from runner.model.patterns import pattern
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
+from runner.support.redaction import forms, old_values
 from runner.support.redaction import names as secret_names
-from runner.support.redaction import old_values
 from runner.support.redaction.former_secrets import Former
-from runner.support.redaction.forms import ENCODINGS, Finder, spelled
 from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
 from runner.support.threads import Lock
+
+if TYPE_CHECKING:
+    from runner.model.made import Thing
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
@@ -58,7 +61,6 @@ class Secrets:
     def __init__(self) -> None:
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
-        self._finder = Finder()
         self._adding = Lock()
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
@@ -69,6 +71,10 @@ class Secrets:
         ] = {}  # the names of states with no_log and their numbers, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
         _alive.append(ref(self, _alive.remove))
+
+    @cached_property
+    def _finder(self) -> forms.Finder:
+        return forms.Finder()
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because
@@ -458,7 +464,7 @@ class Secrets:
 
 def _without_private(facts: object) -> Value:
     """The former state of what a changer alters, as it may be shown."""
-    if isinstance(facts, FormerState):
+    if isinstance(facts, former_state.FormerState):
         return facts.shown()
     if isinstance(facts, Mapping) and "several" in facts:
         return {**facts, "several": [_without_private(part) for part in facts["several"]]}
@@ -469,7 +475,7 @@ def _silenced(thing: Thing, chunk: Chunk) -> Thing:
     """A thing of a state with `no_log`: its name alone, if that tells nothing but the ID."""
     if chunk.name == chunk.id and thing.arguments.keys() <= {"name"}:
         return thing._replace(check={})
-    return Thing(f"{chunk.state} {chunk.name}")
+    return made.Thing(f"{chunk.state} {chunk.name}")
 
 
 _alive: list[ref[Secrets]] = []
@@ -557,9 +563,9 @@ def _paths(top: Value) -> Iterator[tuple[str, str]]:
 def _standing_alone(value: str) -> Iterator[str]:
     """A secret as it may stand in a file of its own right."""
     data = value.encode("utf-8", "surrogateescape")
-    yield from {value, spelled(value, "URL")}
+    yield from {value, forms.spelled(value, "URL")}
     for form in ("base64",):
-        yield from ENCODINGS[form](data)
+        yield from forms.ENCODINGS[form](data)
 
 
 def _blank(value: Value) -> Value:

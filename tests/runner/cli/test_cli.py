@@ -356,7 +356,7 @@ def test_version_and_light_start() -> None:
 
 # what a run needs that finds one plain SLS as it should be: every import costs all runs
 # (Python before 3.14 has io from its start)
-MOST_OF_OURS = 146
+MOST_OF_OURS = 120
 NEEDED = """
     bisect collections contextlib contextvars copyreg enum errno fcntl fnmatch functools gc
     importlib io itertools json keyword operator re reprlib types typing warnings

@@ -14,7 +14,8 @@ from harness import HarnessHere
 
 from runner.api import running
 from runner.engine.loader.builtin import library
-from runner.engine.loader.registry import Registry, UnavailableError, UnknownFunction
+from runner.engine.loader.registry import Registry, UnavailableError
+from runner.language.salt.object import UnknownFunction
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Untyped

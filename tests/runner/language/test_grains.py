@@ -408,7 +408,8 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return GrainGroup(names, look)
 
     monkeypatch.setattr(
-        "runner.language.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host"))
+        "runner.language.grains.groups.GROUPS",
+        (group("os", "os_family"), group("ipv4"), group("host")),
     )
     return seen
 

@@ -119,6 +119,24 @@ def test_a_template_is_rendered_in_each_run(machine: Machine) -> None:
     assert log.read_text().count("x") == 4, "what was rendered to compare is not rendered again"
 
 
+def test_a_file_without_jinja_is_not_rendered_to_compare_it(machine: Machine) -> None:
+    machine.write(a=MANY)
+    settle(machine)
+    assert "rendered" not in machine("sls", "a", "--log-level", "info").stderr
+    machine.write(a=MANY + "{{ 'new' }}:\n  test.nop: []\n")
+    settle(machine)
+    assert machine.results("sls", "a")["new"]["result"] is True
+    assert "rendered" in machine("sls", "a", "--log-level", "info").stderr
+
+
+def test_a_file_that_renders_to_its_own_text_is_a_template(machine: Machine) -> None:
+    machine.write(a="'{{ pillar.x }}':\n  test.nop: []\n", pillar__top="base: {'*': [p]}")
+    machine.write(pillar__p="x: '{% raw %}{{ pillar.x }}{% endraw %}'\n")
+    settle(machine)
+    machine.write(pillar__p="x: other\n")
+    assert list(machine.results("sls", "a")) == ["other"]
+
+
 @pytest.mark.parametrize(
     "sls",
     [

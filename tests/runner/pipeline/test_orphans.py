@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import sqlite3
 from typing import Any
 
@@ -138,6 +139,28 @@ def test_what_others_changed_is_left_and_reported(machine: Machine) -> None:
     assert {path.name for path in folder.iterdir()} >= {"edited", "linked", "mode", "filled"}
     assert (folder / "elsewhere/f").exists()
     assert not (folder / "filled/f").exists() and (folder / "kept/other").exists()
+
+
+def test_a_highstate_that_changes_nothing_tells_their_number_without_the_database(
+    machine: Machine,
+) -> None:
+    (machine.folder / "there").write_text("old")
+    highstate(machine, FILES)
+    told = "declares 4 things of earlier highstates any more"
+    assert told in highstate(machine, EMPTY) and told in highstate(machine, EMPTY)
+    state = machine.folder / "cache/state"
+    waiting = (state / "history.unchanged").stat().st_size
+    assert waiting, "it was not written into the database"
+    machine.write(b="{tmp}/made/sub/f: {file.absent: []}\n")
+    machine("sls", "b")  # what changes something has the next one count
+    assert not (state / "history.orphans").exists()
+    assert "declares 3 things" in highstate(machine, EMPTY)
+    assert "declares 3 things" in highstate(machine, EMPTY)
+    (state / "history.orphans").write_text("damaged")
+    assert "declares 3 things" in highstate(machine, EMPTY)
+    shutil.rmtree(machine.folder / "made")
+    machine("prune")  # forgets what is gone
+    assert "declares" not in highstate(machine, EMPTY)
 
 
 def test_moves_and_what_no_highstate_declared_are_no_orphans(machine: Machine) -> None:
