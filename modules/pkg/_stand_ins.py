@@ -47,6 +47,8 @@ def _plan(transaction: Transaction) -> None:
     opened = [*_scripts.follow(ordered, "preinst")]
     install(manager, packages, transaction.options.replace_configuration)
     opened += _scripts.follow(ordered, "postinst")
+    for hook in manager.hooks(ordered) if manager.has("hooks") else ():
+        opened += _scripts.follow_hook(hook)
     _scripts.note_open(opened)
     leave_pending([*pending, *(fact for each in opened for fact in each.facts)])
 

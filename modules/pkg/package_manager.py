@@ -39,10 +39,13 @@ says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from runner.api import Feature, Provider, Record
+
+if TYPE_CHECKING:
+    from modules.pkg._ahead import PlannedPackage
 
 Versions = dict[str, str]  # package -> version; several of one package: "1.0,2.0", oldest first
 Changes = dict[str, dict[str, str]]  # package -> {"old": version or "", "new": version or ""}
@@ -255,6 +258,17 @@ class Control(Record):
     replaced: tuple[str, ...] = ()
 
 
+class Hook(Record):
+    """A script that is run because packages have come. owner: whose it is; kind: what that calls
+    it; targets: the lines that it reads.
+    """
+
+    owner: str
+    kind: str
+    script: str
+    targets: tuple[str, ...] = ()
+
+
 class Placement(Protocol):
     """How a package manager of this machine places what archives hold."""
 
@@ -356,6 +370,7 @@ FEATURES = {
             "kept_by_others",
         ),
     ),
+    "hooks": Feature("what is run because other packages have come is known", ("hooks",)),
     "dependencies": Feature(
         "what a package brings along is known, so that one simulation answers for many states",
         ("needs",),
@@ -555,6 +570,10 @@ class PackageManager(Provider, Protocol):
 
     def kept_by_others(self, name: str, paths: tuple[str, ...]) -> set[str]:
         """Return those paths that belong to other installed packages than this one, too."""
+        ...
+
+    def hooks(self, packages: Sequence[PlannedPackage]) -> Iterator[Hook]:
+        """Yield what is run once packages have come, in its order."""
         ...
 
     def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from both_runs import assert_foreseen, contents_of, tree
 from debian import Debian
-from rpm_versions import package, try_versions
+from rpm_versions import package, try_triggers, try_versions
 
 LAYER = "dnf"
 INIT = "none"
@@ -51,3 +51,8 @@ def test_presets_decide_which_units_are_enabled(fresh: Debian) -> None:
     dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **states, **group})
     assert "onlyif" not in dry[f"link {paths[0]}"]["comment"]
     assert "onlyif" in dry[f"link {paths[1]}"]["comment"]
+
+
+def test_triggers_of_rpm_are_followed(fresh: Debian) -> None:
+    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    try_triggers(fresh)

@@ -59,3 +59,40 @@ def test_an_archive_that_is_another_is_not_believed(fresh: Debian) -> None:
     [warning] = dry["tool"]["warnings"]
     assert warning.endswith(f"{path}: it is not what the package lists say")
     assert "decided when pkg: tool is done" in dry["there /etc/a"]["comment"]
+
+
+HOOKS = {
+    "10-sysusers": ("Path", "usr/lib/sysusers.d/*.conf", "/usr/share/libalpm/scripts/own sysusers"),
+    "20-tmpfiles": ("Path", "usr/lib/tmpfiles.d/*.conf", "/usr/share/libalpm/scripts/own tmpfiles"),
+    "30-package": ("Package", "tool", "/bin/sh -c 'read name; echo $name >/etc/came'"),
+    "40-other": ("Package", "!tool", "/bin/sh -c 'echo others >/etc/others'"),
+    "50-replaced": ("Package", "tool", "/bin/sh -c 'echo others >/etc/others'"),
+}
+SCRIPT = """#!/bin/sh -e
+case "$1" in
+    sysusers) /usr/bin/systemd-sysusers ;;
+    tmpfiles) /usr/bin/systemd-tmpfiles --create /usr/lib/tmpfiles.d/tool.conf ;;
+esac
+"""
+
+
+def test_hooks_of_pacman_are_followed(fresh: Debian) -> None:
+    for name, (kind, target, command) in HOOKS.items():
+        when = f"[Trigger]\nType = {kind}\nOperation = Install\nOperation = Upgrade\n"
+        action = f"Target = {target}\n[Action]\nWhen = PostTransaction\nExec = {command}\n"
+        fresh.write(f"/usr/share/libalpm/hooks/{name}.hook", f"{when}{action}NeedsTargets\n")
+    fresh.write("/etc/pacman.d/hooks/50-replaced.hook", "")
+    fresh.write("/usr/share/libalpm/scripts/own", SCRIPT)
+    fresh.run("chmod 755 /usr/share/libalpm/scripts/own")
+    files = {
+        "usr/lib/sysusers.d/tool.conf": "g tools -",
+        "usr/lib/tmpfiles.d/tool.conf": "d /var/lib/tool 0711 root tools",
+    }
+    fresh.run(package("1.0", files))
+    group = {"group.present": [{"name": "tools"}]}
+    made = {"file.directory": [{"name": "/var/lib/tool"}, {"mode": "0711"}, {"group": "tools"}]}
+    seen = contents_of(["/var/lib/tool", "/etc/came", "/etc/others"])
+    states = {"tool": {"pkg.installed": []}, "group": group, "made": made, **seen}
+    dry = assert_foreseen(fresh, states)
+    assert dry["group"]["result"] and dry["made"]["result"]
+    assert "-tool\n" in dry["in /etc/came"]["changes"]["diff"]

@@ -7,7 +7,7 @@ import json
 
 from both_runs import assert_foreseen, contents_of
 from debian import Debian
-from rpm_versions import try_versions
+from rpm_versions import try_triggers, try_versions
 
 LAYER = "zypper"
 INIT = "none"
@@ -35,3 +35,7 @@ def test_what_a_server_has_is_fetched_once(fresh: Debian) -> None:
         dry = fresh.results("sls", "all", "--test")
         assert "-plain\n" in dry["/etc/words.conf"]["changes"]["diff"]
     assert fresh.read("grep -c '[.]rpm HTTP' /run/asked") == "2", "phrase and words"
+
+
+def test_triggers_of_rpm_are_followed(fresh: Debian) -> None:
+    try_triggers(fresh)

@@ -13,7 +13,7 @@ CONFIG = "\n".join([*(f"%config(noreplace) /etc/{name}" for name in "abcd"), "%c
 def package(version: str, files: dict[str, str], more: str = "") -> str:
     """The shell script that makes a package `tool`, and puts it into the repository."""
     lines = [f"Name: tool\nVersion: {version}\nRelease: 1\nSummary: x\nLicense: MIT"]
-    lines += ["BuildArch: noarch\nProvides: /bin/sh\n%description\nx\n%install"]
+    lines += ["BuildArch: noarch\nProvides: /bin/sh /sbin/ldconfig\n%description\nx\n%install"]
     for path, text in files.items():
         lines.append(f"mkdir -p %{{buildroot}}$(dirname {path}); echo {text} >%{{buildroot}}{path}")
     plain = [path for path in files if not path.startswith("/etc/")]
@@ -46,3 +46,59 @@ def try_versions(machine: Debian) -> None:
     assert_foreseen(machine, latest | contents_of([*paths, "/usr/share/tool/comes"]))
     machine.run("echo two >/etc/a; rm -f /etc/b /etc/*.rpm*; echo mine >/etc/c")
     assert_foreseen(machine, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
+
+
+TRIGGERS = """
+set -e
+cat >/tmp/hooky.spec <<'END'
+Name: hooky
+Version: 1
+Release: 1
+Summary: x
+License: MIT
+BuildArch: noarch
+%description
+x
+%transfiletriggerin -p <lua> -- /usr/lib/sysusers.d
+-- as systemd's own
+pid = posix.fork()
+if pid == 0 then
+    assert(posix.exec("/usr/bin/systemd-sysusers"))
+elseif pid > 0 then
+    posix.wait(pid)
+end
+%transfiletriggerin -- /usr/lib/tmpfiles.d
+systemd-tmpfiles --create /usr/lib/tmpfiles.d/tool.conf || :
+%filetriggerin -- /usr/share/tool
+while read path; do
+    echo $path >/etc/came
+done
+%triggerin -- tool
+echo triggered >/etc/triggered
+%triggerin -- others
+echo others >/etc/others
+%transfiletriggerin -p <lua> -- /usr/share/nobody
+print(1)
+%files
+END
+rpmbuild -bb -D '_rpmdir /tmp/hooky' -D '_topdir /tmp/rpmbuild' /tmp/hooky.spec
+rpm -i --nodeps /tmp/hooky/noarch/*.rpm
+"""
+
+
+def try_triggers(machine: Debian) -> None:
+    """Try what packages that are there do about one that comes."""
+    machine.run(TRIGGERS)
+    files = {f"/etc/{name}": "one" for name in "abcde"} | {
+        "/usr/lib/sysusers.d/tool.conf": "g tools -",
+        "/usr/lib/tmpfiles.d/tool.conf": "d /var/lib/tool 0711 root tools",
+        "/usr/share/tool/stays": "x",
+    }
+    machine.run(package("1.0", files, "%post -p /sbin/ldconfig"))
+    paths = ["/var/lib/tool", "/etc/came", "/etc/triggered", "/etc/others"]
+    group = {"group.present": [{"name": "tools"}]}
+    made = {"file.directory": [{"name": "/var/lib/tool"}, {"mode": "0711"}, {"group": "tools"}]}
+    states = {"tool": {"pkg.installed": []}, "group": group, "made": made, **contents_of(paths)}
+    dry = assert_foreseen(machine, states)
+    assert dry["group"]["result"] and dry["made"]["result"]
+    assert "-triggered" in dry["in /etc/triggered"]["changes"]["diff"]

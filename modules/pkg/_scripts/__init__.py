@@ -16,10 +16,11 @@ from modules.pkg._scripts import accounts, files, makers, questions, services
 from modules.pkg._scripts.debconf import Questions
 from modules.pkg._scripts.known import HANDLERS
 from modules.pkg._scripts.run import ScriptRun
+from modules.pkg.package_manager import Hook
 from runner.api import Record, here
 
 _SHELLS = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba|da)?sh\b")
-_PATH = re.compile(r"(?:^|=)(/[\w./+@:-]+)")
+_PATH = re.compile(r"(?:^|[=\s'\"(<>])(/[\w./+@:-]+)")
 _NAMES = re.compile(r"[A-Za-z_][\w.@+-]{2,}")
 # words that name nothing of the machine
 _WORDS = frozenset(
@@ -58,6 +59,14 @@ def follow(packages: Sequence[PlannedPackage], kind: str) -> Iterator[Open]:
         first = "configure" if kind == "postinst" else "upgrade" if package.old else "install"
         old = (package.old,) if package.old or kind == "postinst" else ()
         yield from follow_script(package.name, package.contents.control, kind, first, *old)
+
+
+def follow_hook(hook: Hook) -> Iterator[Open]:
+    """Carry out what is run because packages have come."""
+    text = hook.script
+    if hook.targets and _SHELLS.match(text):
+        text = "\n".join(("#!/bin/sh", "{", text, "} <<'END'", *hook.targets, "END", ""))
+    yield from follow_script(hook.owner, {hook.kind: text}, hook.kind)
 
 
 def follow_script(

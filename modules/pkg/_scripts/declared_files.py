@@ -11,10 +11,17 @@ from collections.abc import Sequence
 from modules import _accounts, _paths, file
 from modules._accounts.provider import provider
 from modules._accounts.values import Account, Group
+from modules._planned.overlay import is_planned
 from modules._texts.shell import Unread
 
 PLACES = ("/etc", "/run", "/usr/local/lib", "/usr/lib")
 FOLDER_KINDS, FILE_KINDS = frozenset("dDvqQe"), frozenset("fF")
+
+
+def planned(kind: str) -> list[str]:
+    """The files below KIND.d that are planned: what others declare is there."""
+    paths = [path for place in PLACES for path in _paths.glob(f"{place}/{kind}.d/*.conf")]
+    return sorted({os.path.basename(path) for path in paths if is_planned(path)})
 
 
 def declared(kind: str, names: Sequence[str]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from modules import _paths, cmd, file
 from modules._texts.shell import Unread
 from modules.alternatives import _planned as alternatives
-from modules.pkg._scripts.declared_files import PLACES, make_accounts, make_files
+from modules.pkg._scripts.declared_files import make_accounts, make_files, planned
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, known, made, options, read, refuse
 from modules.pkg._scripts.run import Outcome
 from modules.pkg.apt import path_rules
@@ -385,17 +385,15 @@ def _alternatives(words: list[str], text: str | None) -> Told:
 def _tmpfiles(words: list[str], text: str | None) -> Told:
     words = [word for word in words if word != "--exclude-prefix=/dev"]
     given, _, names = options(words, ("--create", "--remove", "--clean"))
-    if given != {"--create"} or not names:
+    if given != {"--create"}:
         raise Unread("systemd-tmpfiles")
-    make_files(names)
+    make_files(names or planned("tmpfiles"))
     return 0
 
 
 @known("systemd-sysusers")
 def _sysusers(words: list[str], text: str | None) -> Told:
-    paths = [path for place in PLACES for path in _paths.glob(f"{place}/sysusers.d/*.conf")]
-    every = sorted({os.path.basename(path) for path in paths})
-    make_accounts(options(words, ())[2] or every)
+    make_accounts(options(words, ())[2] or planned("sysusers"))
     return 0
 
 

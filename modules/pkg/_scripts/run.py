@@ -20,6 +20,7 @@ from runner.api import Record
 
 MOST_STEPS = 50_000  # commands of one script
 MOST_TURNS = 1_000  # of a loop
+SHELLS = frozenset(("sh", "bash", "dash"))
 QUIET = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "&1", "&2", "&3", "3"))
 
 
@@ -420,7 +421,7 @@ class ScriptRun(Words):
             return self._call(name, words[1:])
         handler = self.commands.get((name or "").rpartition("/")[2])
         if handler is None and name and (text := self.program(name)):
-            return self._script(text, words)
+            return self._script(text, words, words[1:])
         known = [word for word in words if word is not None]
         if handler is None or len(known) < len(words) or self._is_perhaps:
             return self._doubt(words, handler)
@@ -432,13 +433,15 @@ class ScriptRun(Words):
         self.unknown += [(path, " ".join(known[:3])) for path in outcome.unknown]
         return outcome.status
 
-    def _script(self, text: str, words: Sequence[str | None]) -> int | None:
+    def _script(
+        self, text: str, words: Sequence[str | None], arguments: Sequence[str | None]
+    ) -> int | None:
         """Follow a command that is a script itself."""
         self._depth += 1
         if self._depth > shell.DEEPEST:
             raise Unread("too many commands within commands")
         kept = {name: getattr(self, name) for name in _OF_A_SCRIPT}
-        self.script, self.arguments = words[0] or "", [*words[1:]]
+        self.script, self.arguments = words[0] or "", [*arguments]
         self.variables = {
             name: value for name, value in self.variables.items() if name in self._exported
         }
@@ -470,6 +473,12 @@ class ScriptRun(Words):
         for word in known:
             self.spoils(word)
         return None
+
+    def _shells_text(self, words: Sequence[str | None]) -> str | None:
+        """The commands that a shell is given as its argument; None where they are not known."""
+        if len(words) < 3 or words[1] not in ("-c", "-ec") or words[2] is None:
+            return None
+        return f"set -e\n{words[2]}" if words[1] == "-ec" else words[2]
 
     def _call(self, name: str, arguments: Sequence[str | None]) -> int | None:
         self._depth += 1
@@ -504,6 +513,8 @@ class ScriptRun(Words):
                 raise Unread("it calls eval")
             text = " ".join(word or "" for word in words[1:])
             return Outcome(self._body(shell.parse(text)))
+        if name.rpartition("/")[2] in SHELLS and (given := self._shells_text(words)) is not None:
+            return Outcome(self._script(given, words, words[4:]))
         if name.startswith("db_"):
             answer = self.questions(name[3:], words[1:], self._is_perhaps)
             self.variables["RET"] = answer.output

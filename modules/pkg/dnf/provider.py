@@ -47,6 +47,7 @@ from modules.pkg.rpm.packages import (
     owner,
     verify,
 )
+from modules.pkg.rpm.scripts import hooks
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("dnf", "yumpkg", "yum", "dnf5")

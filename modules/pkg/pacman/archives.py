@@ -5,7 +5,6 @@ would make of them here.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,6 +14,7 @@ from modules.pkg import _run
 from modules.pkg.package_manager import Archive, Control
 from modules.pkg.pacman import conf as pacman_conf
 from modules.pkg.pacman import run as pacman_run
+from modules.pkg.pacman.hooks import is_meant
 
 LISTS = "/var/lib/pacman/sync"
 INSTALLED = "/var/lib/pacman/local"
@@ -108,10 +108,7 @@ class PacmanPlacement:
         """Return where a member of a package goes; empty for one that is left out."""
         name = path[1:]
         left_out = name.startswith(".") and "/" not in name
-        for pattern in self._left_out:
-            if fnmatch.fnmatchcase(name, pattern.removeprefix("!")):
-                left_out = not pattern.startswith("!")
-        return "" if left_out else path
+        return "" if left_out or is_meant(name, self._left_out) else path
 
     def rights(self, path: str) -> tuple[str, str, int] | None:
         """Return nothing: pacman leaves rights to archives."""

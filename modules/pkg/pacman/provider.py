@@ -37,6 +37,7 @@ from modules.pkg.pacman import records as pacman_records
 from modules.pkg.pacman import repositories
 from modules.pkg.pacman import run as pacman_run
 from modules.pkg.pacman.archives import control
+from modules.pkg.pacman.hooks import hooks
 from modules.pkg.pacman.records import Package
 from modules.pkg.pacman.versions import compare, newest_first
 from runner.api import CommandFailed, cached_look, changer, fetcher, here

@@ -7,19 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from modules import cmd
 from modules.pkg.package_manager import Control, Placement
+from modules.pkg.rpm import scripts as rpm_scripts
 from modules.pkg.rpm.packages import FILES, list_pkgs, normal
 from runner.api import cached_look
 
-# rpm's tags by the words of dpkg for such scripts, with what each is told: of an installation, of
-# an upgrade
-SCRIPTS = {
-    "preinst": ("PREIN", "1", "2"),
-    "postinst": ("POSTIN", "1", "2"),
-    "prerm": ("PREUN", "0", "1"),
-    "postrm": ("POSTUN", "0", "1"),
-}
-_SEPARATOR = "\x1f"
-_SCRIPTS = _SEPARATOR.join(f"%{{{tag}PROG}}{_SEPARATOR}%{{{tag}}}" for tag, *_ in SCRIPTS.values())
 _FILES = "[%{FILENAMES}\\t%{FILEFLAGS:fflags}\\n]"
 _UNSIGNED = ("--nosignature", "--nodigest")  # the archive's own digest was compared before
 
@@ -31,28 +22,14 @@ def control(path: str) -> Control:
     rows = (line.rpartition("\t") for line in files.splitlines())
     flags = {name: flag for name, _, flag in rows if "c" in flag}
     replaced = tuple(name for name, flag in flags.items() if "n" not in flag)
-    return Control(_scripts(cmd.probe([*query, _SCRIPTS, "--", path]).stdout), (*flags,), replaced)
-
-
-def _scripts(output: str) -> dict[str, str]:
-    """The scripts of a package, as dpkg would call them."""
-    values = output.split(_SEPARATOR)
-    texts = {}
-    for (kind, (_, first, second)), program, text in zip(
-        SCRIPTS.items(), values[::2], values[1::2], strict=False
-    ):
-        if program == "(none)":
-            continue
-        told = f'if test -n "$2"; then set -- {second}; else set -- {first}; fi'
-        body = "" if text == "(none)" else text
-        is_shell = program.endswith(("/sh", "/bash"))
-        texts[kind] = f"#!{program}\n{told}\n{body}\n" if is_shell else f"#!{program}\n{body}\n"
-    return texts
+    texts = rpm_scripts.scripts("-qp", *_UNSIGNED, path)
+    triggers = rpm_scripts.triggers_of(path, *_UNSIGNED)
+    return Control({**texts, rpm_scripts.TRIGGERS: triggers}, (*flags,), replaced)
 
 
 def installed_scripts(name: str) -> dict[str, str]:
     """Return the scripts of an installed package."""
-    return _scripts(cmd.probe(["rpm", "-q", "--qf", _SCRIPTS, "--", name]).stdout)
+    return rpm_scripts.scripts("-q", name)
 
 
 def contents_words(path: str) -> list[str]:

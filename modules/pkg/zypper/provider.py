@@ -43,6 +43,7 @@ from modules.pkg.rpm.packages import (
     owner,
     verify,
 )
+from modules.pkg.rpm.scripts import hooks
 from modules.pkg.zypper import command as zypper_command
 from modules.pkg.zypper import marks as zypper_marks
 from modules.pkg.zypper import repositories

@@ -121,6 +121,7 @@ CERTAIN: dict[str, list[str]] = {
     "exec make a\nmake b": ["make a"],
     "says | xargs -r make a; echo | xargs -r make b": ["make a one two"],
     "local_name=x make a": ["make a"],
+    "A=x; /bin/sh -c 'make $A $1' name b; bash -ec 'make c'": ["make b", "make c"],
     "if missing; then\n    make a\nfi\nif true\nthen\n    make b\nfi": ["make b"],
 }
 
@@ -157,6 +158,10 @@ PERHAPS: dict[str, tuple[list[str], list[str]]] = {
     "asks | xargs -0 make a": ([], ["? make a"]),
     "says | xargs -I X make X": ([], ["? X make X"]),
     "helper $(asks)": ([], ["? make helped"]),
+    "sh -c \"$(asks)\"; sh -c 'cat <<END'; sh -x a": (
+        [],
+        ["? sh -c", "? sh -c cat <<END", "? sh -x a"],
+    ),
     "A=$(asks); A=x make a; make $A": (["make a"], ["? make"]),
     "cat <<END | strange\ntext\nEND\nmake a": (["make a"], ["? strange"]),
 }
