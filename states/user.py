@@ -55,6 +55,13 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     existing = bool(users.info(name))
     file.refuse_put("/etc/passwd")
     given = (key for key, value in arguments.items() if value is not None)
+    home = arguments.get("home")
+    if (
+        isinstance(home, str)
+        and arguments.get("createhome", True)
+        and not (existing or file.lexists(home))
+    ):
+        file.refuse_put(home)
     users.refuse_impossible(existing, plan.changes if existing else given)
 
 

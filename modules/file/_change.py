@@ -192,6 +192,7 @@ def put_symlink(
     """Put a symbolic link with its owner at `path` in one step, instead of the file or link that is
     there.
     """
+    refuse_mounted("put symlink", path)
     with place(path) as where:
         put_link(where, target, owner_ids(user, group))
 

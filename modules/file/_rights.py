@@ -64,6 +64,8 @@ def refuse_rewrite(path: str, unlocks: bool = False) -> None:
     if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
         kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
         raise StateFailed(f"{path} is {kind}; it is not replaced by a file", missing=("file", path))
+    if at is not None and bits.S_ISREG(at.st_mode) and _paths.source(path):
+        _refuse_read_only(path, path)  # of a file that is a mount point of its own
     if (
         at is not None
         and not has_capability(CHOWN)

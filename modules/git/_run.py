@@ -172,8 +172,7 @@ def _plan_change(
         done = _run([*_ALONE, *words], copy, user, identity, secrets, **options)
         return _output(words, _in_time(done))
     target = file.real_path(rest[-1]) if rest[-1].startswith("/") else rest[-1]
-    if file.is_dir(target):
-        file.refuse_put(os.path.join(target, ".git"))
+    file.refuse_put(os.path.join(target, ".git") if file.is_dir(target) else target)
     if not all(word in _ONLY_THE_CLONE for word in rest if word.startswith("-")):
         raise Unforeseen(f"git {command} with further options")
     if not target.startswith("/") or (file.lexists(target) and file.listdir(target)):

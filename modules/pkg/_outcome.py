@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from modules import _paths
+from modules import _paths, file
 from modules.pkg._run import error_list
 from modules.pkg.package_manager import (
     Changes,
@@ -42,7 +42,12 @@ def refuse_image() -> None:
         )
 
 
-@planned_as(lambda transaction: provider().run(transaction))
+def _carry_out(transaction: Transaction) -> None:
+    file.refuse_put("/usr/bin")  # where the packages of all managers have files
+    provider().run(transaction)
+
+
+@planned_as(_carry_out)
 @for_states
 def carry_out(transaction: Transaction) -> None:
     """Carry out a transaction. Raises CommandFailed with what the package manager says, NotDone

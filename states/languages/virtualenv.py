@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from modules import file
 from modules.languages import pip, virtualenv
 from runner.api import (
     AbsolutePath,
@@ -20,11 +21,19 @@ from runner.api import (
     open_at,
 )
 from runner.api.claims import makes
-from states._run_as import dry_run_check as dry_run_check
+from states import _run_as
 from states.languages._requirements import files
 from states.languages.pip import PipOptions, installed
 
 owns = makes()
+
+
+def dry_run_check(plan: Plan, name: str, user: str | None = None, **arguments: object) -> None:
+    """Raise StateFailed where the caller may not make it, or not run a program as that user."""
+    _run_as.dry_run_check(plan, name, user)
+    if not file.lexists(name):
+        file.refuse_put(name)
+
 
 Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
 

@@ -17,6 +17,7 @@ printf '[Service]\nExecStart=/bin/true\n' >/etc/systemd/system/plain.service
 ln -s /dev/null /etc/systemd/system/hidden.service; systemctl daemon-reload
 mkdir -p /srv/tree/inside /srv/tree/files; touch /srv/tree/files/one
 mount -t tmpfs none /srv/tree/inside; touch /srv/tree/inside/two
+touch /srv/mounted; mount --bind /srv/mounted /srv/mounted
 head -c 65536 /dev/urandom >/srv/no-swap; chmod 600 /srv/no-swap
 printf '#!/no/interpreter\n' >/srv/runner/states/script.sh
 """
@@ -58,8 +59,11 @@ FAIL: dict[str, dict[str, Any]] = {
     },
     "mount.fstab_present": {"none": {"fs_file": "/mnt/nowhere", "fs_vfstype": "tmpfs"}},
     "mount.swap": {"/srv/no-swap": {"persist": False}},
-    "file.absent": {"/srv/tree": {}, "/proc/version": {}},
-    "file.symlink": {"/srv/tree/inside": {"target": "/etc", "force": True}},
+    "file.absent": {"/srv/tree": {}, "/proc/version": {}, "/srv/mounted": {}},
+    "file.symlink": {
+        "/srv/tree/inside": {"target": "/etc", "force": True},
+        "/srv/mounted": {"target": "/etc", "force": True},
+    },
     "file.rename": {"/srv/moved": {"source": "/srv/tree/inside"}},
     "file.hardlink": {"/dev/shm/link": {"target": "/etc/hostname"}},
     "file.managed": {
@@ -122,3 +126,33 @@ def test_what_the_machine_will_refuse(fresh: Debian) -> None:
         wanted = OTHER_WORDS.get(name.partition(" ")[2], each["comment"])
         assert (each["result"], dry[name]["comment"]) == (False, wanted), name
     assert fresh.read("ls", "/srv/tree/files", "/srv/tree/inside").split()[1::2] == ["one", "two"]
+
+
+READ_ONLY = """
+mount --bind /usr /usr; mount -o remount,bind,ro /usr
+mount --bind /etc/hostname /etc/resolv.conf; mount -o remount,bind,ro /etc/resolv.conf
+cd /srv; echo x >x; tar -cf a.tar x; git init -q there
+git -C there -c user.name=a -c user.email=a@b commit -q --allow-empty -m x
+"""
+CANNOT = """
+/etc/resolv.conf: {file.managed: [contents: x]}
+append: {file.append: [name: /etc/resolv.conf, text: x]}
+/usr/new/deep: {file.directory: [makedirs: True]}
+/usr/share/unpacked: {archive.extracted: [source: /srv/a.tar, enforce_toplevel: False]}
+hello: {pkg.installed: []}
+cron: {pkg.removed: []}
+/srv/there: {git.cloned: [target: /usr/src/there]}
+joe: {user.present: [home: /usr/joe]}
+/usr/venv: {virtualenv.managed: []}
+"""
+
+
+def test_what_is_read_only(fresh: Debian) -> None:
+    """A file that is mounted by itself, as in containers; what programs write into a folder."""
+    fresh.run(READ_ONLY)
+    fresh.tree(cannot=CANNOT)
+    for words in (["--test"], []):
+        done = fresh.results("sls", "cannot", *words, code=2)
+        assert [name for name, each in done.items() if each["result"] is not False] == []
+    fresh.run("mount -o remount,bind,rw /usr")
+    assert fresh.results("sls", "cannot", "--test", code=2)["hello"]["result"] is None

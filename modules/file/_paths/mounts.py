@@ -12,13 +12,12 @@ from runner.api import StateFailed, lies_in
 
 
 def refuse_mounted(action: str, path: str, below: bool = False) -> None:
-    """Raise StateFailed for a folder that something is mounted on, before anything in it is
-    changed.
+    """Raise StateFailed for a path that something is mounted on, before anything in it is changed.
 
     action: the change that cannot be made, as a verb. below: something in it counts, too.
     """
     origin = _paths.source(path)
-    if origin is None or _paths.islink(path) or not _paths.isdir(path):
+    if origin is None or _paths.islink(path):
         return
     real = os.path.realpath(origin)  # os: what it is taken from
     points = [
