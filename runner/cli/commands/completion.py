@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from importlib.resources import files
 from typing import Annotated, Any, get_args
 
-from runner.cli.parsing import app
-from runner.cli.parsing.option_spec import COMMANDS, CliArgument, argument, command_named
+from runner.cli.parsing.option_spec import (
+    COMMANDS,
+    CliArgument,
+    Option,
+    argument,
+    command_named,
+    parameters_of,
+)
 from runner.cli.running import logs
 from runner.cli.running.options import Common, overrides
 from runner.model import other_tools
@@ -49,6 +55,8 @@ def completion(
         raise UsageError(
             f"there is no completion for {shell!r}", hint=f"one of {', '.join(SHELLS)}"
         )
+    from importlib.resources import files
+
     script = files("runner.cli").joinpath(f"completion/runner.{shell}")
     print(script.read_text(encoding="utf-8"), end="")
     return 0
@@ -59,7 +67,7 @@ def _print(words: list[str]) -> None:
     if shell == "bash":
         line, quote = typed[0], ""
         typed, quote = _split(line)
-        for value, _ in candidates(typed[1:]):
+        for value, _ in candidates(typed[1:], described=False):
             print(_for_bash(value, typed[-1], quote))
     else:
         for value, description in candidates(typed):
@@ -92,11 +100,13 @@ def _for_bash(value: str, typed: str, quote: str) -> str:
 # ---------------------------------------------------------------- the words
 
 
-def candidates(typed: list[str]) -> Iterator[Named]:
-    """The words that fit where the last one stands."""
+def candidates(typed: list[str], described: bool = True) -> Iterator[Named]:
+    """The words that fit where the last one stands. described: commands, too, which costs an import
+    each.
+    """
     *before, current = typed or [""]
     if not before:
-        words: Iterable[Named] = _commands()
+        words: Iterable[Named] = _commands(current, described)
     else:
         words = _of_command(before[0], before[1:], current)
     seen = set()
@@ -110,30 +120,28 @@ def candidates(typed: list[str]) -> Iterator[Named]:
             yield value, " ".join(description.split())
 
 
-def _parsers(wanted: str = "") -> dict[str, Any]:
-    """The commands as the command-line parser has them."""
-    from typer.main import get_command
-
-    group: Any = get_command(app.build(wanted))  # type: ignore[arg-type]
-    commands: dict[str, Any] = group.commands
-    return commands
-
-
-def _commands() -> Iterator[Named]:
-    for name, command in _parsers().items():
-        yield name, command.get_short_help_str(60)
+def _commands(beginning: str, described: bool) -> Iterator[Named]:
+    """The commands that begin so, each with the first sentence about it."""
+    for name in COMMANDS:
+        if name.startswith(beginning):
+            about = (command_named(name).__doc__ or "") if described else ""
+            yield name, re.split(r"(?<=\.)\s", about)[0]
     yield from (("--help", ""), ("--version", ""))
+
+
+def _declared(name: str) -> Iterator[tuple[Any, Option | CliArgument]]:
+    """The options and arguments of a command, each with its type."""
+    for parameter in parameters_of(command_named(name)).values():
+        kind, spec = get_args(parameter.annotation)
+        yield kind, spec
 
 
 def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
     if name not in COMMANDS:
         return ()
-    options = {
-        flag: option
-        for option in _parsers(name)[name].params
-        for flag in option.opts
-        if flag.startswith("-")
-    }
+    declared = [(kind, spec) for kind, spec in _declared(name) if isinstance(spec, Option)]
+    options = {flag: option for _, option in declared for flag in option.names}
+    with_value = {flag for kind, option in declared if kind is not bool for flag in option.names}
     if current.startswith("--") and "=" in current:
         flag = current.partition("=")[0]
         values = _of_option(name, options.get(flag), before)
@@ -143,32 +151,32 @@ def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
         )
     if current.startswith("-"):
         return [
-            (flag, option.help or "")
+            (flag, option.help)
             for flag, option in options.items()
             if flag.startswith("--") and not option.hidden
         ] + [("--help", "")]
-    last = options.get(before[-1]) if before else None
-    if last is not None and not last.is_flag:
-        return _of_option(name, last, before)
-    return _of_argument(name, TypedLine(_arguments(before, options), before, current))
+    if before and before[-1] in with_value:
+        return _of_option(name, options[before[-1]], before)
+    return _of_argument(name, TypedLine(_arguments(before, with_value), before, current))
 
 
-def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
+def _arguments(before: list[str], with_value: Collection[str]) -> list[str]:
     """The words that are neither options nor their values."""
     arguments, skip = [], False
     for word in before:
         if skip:
             skip = False
         elif word.startswith("-"):
-            option = options.get(word)
-            skip = option is not None and not option.is_flag
+            skip = word in with_value
         else:
             arguments.append(word)
     return arguments
 
 
-def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
-    metavar = str(getattr(option, "metavar", ""))
+def _of_option(name: str, option: Option | None, before: list[str]) -> Iterable[Named]:
+    if option is None:
+        return ()
+    metavar = option.metavar or ""
     if metavar.startswith("FILE"):
         return [FILES]
     if metavar == "FORM":
@@ -179,7 +187,7 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
         "ID": lambda: completion_names.ids(_options(before)),
         "ENV": lambda: completion_names.environments(_options(before)),
     }
-    return tables[metavar]() if metavar in tables and "--id" not in option.opts else ()
+    return tables[metavar]() if metavar in tables and "--id" not in option.names else ()
 
 
 class TypedLine(Record):
@@ -192,12 +200,8 @@ class TypedLine(Record):
 
 def _of_argument(name: str, line: TypedLine) -> Iterable[Named]:
     """The words that the next argument of a command may be, as its signature declares."""
-    import inspect
-
     place = len(line.arguments)
-    parameters = inspect.signature(command_named(name), eval_str=True).parameters.values()
-    specs = [get_args(parameter.annotation) for parameter in parameters]
-    declared = [(kind, spec) for kind, spec in specs if isinstance(spec, CliArgument)]
+    declared = [(kind, spec) for kind, spec in _declared(name) if isinstance(spec, CliArgument)]
     for index, (kind, spec) in enumerate(declared):
         listed = "list[" in str(kind)
         if spec.complete and (place == index or (listed and place > index)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command lines without a mistake, read at once: typer takes as long to import as all of Jinja.
 
-Whatever is not plain (a mistake, `--help`, `--`, an option that comes twice, a value that looks
-like an option) is left to typer. What is plain means the same to both.
+Whatever is not plain (a mistake, `--help`, an option that comes twice, a value that looks like an
+option) is left to typer. What is plain means the same to both.
 """
 
 from __future__ import annotations
@@ -50,9 +50,13 @@ def read(parameters: Mapping[str, Parameter], words: Sequence[str]) -> dict[str,
     free = [name for name, (_, spec) in declared.items() if not isinstance(spec, Option)]
     rest = list(reversed(words))
     typed: set[str] = set()
+    may_be_option = True
     while rest:
         word = rest.pop()
-        if word[:1] == "-" and len(word) > 1:
+        if may_be_option and word == "--":
+            may_be_option = False
+            continue
+        if may_be_option and word[:1] == "-" and len(word) > 1:
             name, value = _option(word, rest, options, declared)
         elif free:
             name, value = free[0], word

@@ -65,6 +65,39 @@ def test_what_is_offered(site: list[str], typed: list[str], wanted: set[str]) ->
     assert {value for value, _ in candidates(words)} == wanted
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [["bash", "runner "], ["bash", "runner sls + we"], ["fish", "s"], ["fish", "sls", "--"]],
+    ids=" ".join,
+)
+def test_a_press_of_the_key_imports_little(
+    machine: Machine, site: list[str], typed: list[str]
+) -> None:
+    program = (
+        "import atexit, sys\n"
+        "told = lambda: print(*sorted({'typer', 'inspect', 'tempfile'} & sys.modules.keys()))\n"
+        "atexit.register(told)\nfrom runner.cli import main; main()\n"
+    )
+    words = [word.replace("+", " ".join(site)) for word in typed]
+    done = subprocess.run(
+        [machine.argv()[0], "-c", program, "completion", "candidates", "--", *words],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+    )
+    *offered, imported = done.stdout.splitlines()
+    assert (offered != [], imported, done.stderr) == (True, "", "")
+
+
+def test_a_command_is_offered_with_what_its_help_says() -> None:
+    described = dict(candidates(["hi"])) | dict(candidates(["sls", "--te"]))
+    assert described == {
+        "highstate": "Apply everything that the top file assigns to this machine.",
+        "history": "List the runs of this machine, or show what they did.",
+        "--test": "Change nothing; show what would change.",
+    }
+
+
 def test_a_broken_configuration_is_silence(machine: Machine) -> None:
     machine("completion", "candidates", "--", "fish", "sls", "--config", "/none", "x", code=None)
     done = subprocess.run(

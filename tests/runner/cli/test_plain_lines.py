@@ -107,6 +107,7 @@ def test_the_usual_lines_are_plain() -> None:
         "history show last -n 5",
         "check",
         "init",
+        "completion candidates -- fish sls --test",
     ):
         name, *words = line.split()
         assert read(parameters_of(command_named(name)), words)
