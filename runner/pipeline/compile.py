@@ -137,7 +137,7 @@ def _compiled(
         ),
         session.registry.reacts,
     )
-    relations = selected.related(relations, partial(_owes, session))
+    relations = selected.related(relations, partial(owes, session))
     said += unmet
     nodes: tuple[int, ...] = ()
     try:
@@ -241,7 +241,7 @@ def make_binder(session: Session) -> Binder:
     return Binder(session.registry, session.run.secrets, session.options, used)
 
 
-def _owes(session: Session, module: str) -> bool:
+def owes(session: Session, module: str) -> bool:
     """Return whether a state that is left out has to react later: what does not run reads what is
     there when it starts.
     """

@@ -6,7 +6,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from runner.language.compiler import requisites
 from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
@@ -14,6 +14,7 @@ from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
 from runner.sources.config.options import Options
 
+_T = TypeVar("_T")
 Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an argument of that name
 
 
@@ -56,9 +57,52 @@ class Selection:
         """
         if not self.left_out:
             return relations
+        whole = requisites.resolve(self._everything, frozenset(), reacts=reacts)[0]
+        return self._on_left_out(relations, whole.edges, reacts)
+
+    def part(
+        self, whole: Relations, touching: Iterable[Edge], reacts: Callable[[str], bool]
+    ) -> Relations:
+        """The same from the relations of all. touching: those that a state of the run is an end
+        of.
+        """
+        place = self._place
+        by_holder: dict[int, tuple[Edge, ...]] = {}
+        prepared: dict[int, list[int]] = {}
+        for position, holder in place.items():
+            edges = tuple(
+                edge._replace(holder=holder, target=place[edge.target])
+                for edge in whole.of(position)
+                if edge.target in place
+            )
+            if edges:
+                by_holder[holder] = edges
+            for edge in edges:
+                if edge.kind.prepares:
+                    prepared.setdefault(edge.target, []).append(holder)
+        relations = Relations(
+            tuple(edge for edges in by_holder.values() for edge in edges),
+            by_holder,
+            tuple(
+                (place[first], place[then], kind)
+                for first, then, kind in whole.automatic
+                if first in place and then in place
+            ),
+            {target: tuple(holders) for target, holders in prepared.items()},
+        )
+        typed = (edge for edge in touching if not edge.automatic)
+        part = self._on_left_out(relations, typed, reacts)
+        return part._replace(
+            unanswered=_merged(part.unanswered, whole.unanswered, place),
+            absent_reactors=_merged(part.absent_reactors, whole.absent_reactors, place),
+        )
+
+    def _on_left_out(
+        self, relations: Relations, edges: Iterable[Edge], reacts: Callable[[str], bool]
+    ) -> Relations:
         unanswered: dict[int, list[Edge]] = {}
         absent: dict[int, list[AbsentReactor]] = {}
-        for edge in requisites.resolve(self._everything, frozenset(), reacts=reacts)[0].edges:
+        for edge in edges:
             kind = edge.kind
             holder, target = self._place.get(edge.holder), self._place.get(edge.target)
             if holder is not None and target is None and kind.conditional:
@@ -73,6 +117,19 @@ class Selection:
             unanswered={holder: tuple(edges) for holder, edges in unanswered.items()},
             absent_reactors={target: tuple(reactors) for target, reactors in absent.items()},
         )
+
+
+def _merged(
+    of_part: Mapping[int, tuple[_T, ...]],
+    of_whole: Mapping[int, tuple[_T, ...]],
+    place: Mapping[int, int],
+) -> Mapping[int, tuple[_T, ...]]:
+    """What a part leaves out, with what the whole did already."""
+    merged = dict(of_part)
+    for position, left in of_whole.items():
+        if position in place:
+            merged[place[position]] = (*merged.get(place[position], ()), *left)
+    return merged
 
 
 def select(

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from glob import escape, glob
 from typing import Any
 
@@ -13,12 +14,14 @@ from runner.engine.interrupts import ending
 from runner.engine.loader.looked import Look, LookLog
 from runner.history.recorder import About
 from runner.model.chunk import Chunk
+from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.aborted import recorded
-from runner.pipeline.compile import Compiled, compile_chunks
+from runner.pipeline.compile import Compiled, compile_chunks, owes
 from runner.pipeline.gathering import gather, read_pillar, requests, top_requests
 from runner.pipeline.lock import held
+from runner.pipeline.parts import Parts
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, accepted, new_run_id, run_compiled
 from runner.sources.config.options import Options
@@ -54,32 +57,34 @@ class Seen(Record):
 
 
 class KeptTree:
-    """The SLS files that are named, or those of the top file, compiled."""
+    """The SLS files that are named, or those of the top file."""
+
+    _parts: Parts
 
     def __init__(self, options: Options, names: Sequence[str]) -> None:
-        """Raises CompileError for what does not compile, RunnerError for what cannot be read."""
-        self._session = session = Session(of_named(options, names))
+        self._session = Session(of_named(options, names))
+        self._names = list(names)
         self._scope = "" if names else HIGHSTATE
+
+    def compile(self) -> None:
+        """Raises CompileError for what does not compile, RunnerError for what cannot be read."""
+        session, options = self._session, self._session.options
         with session.opened(), LOG.timed("compiled"):
             read_pillar(session)
             if session.run.pillar.get("test") and not options.real:
                 session.only_look()
-            wanted = requests(session, list(names)) if names else top_requests(session)
-            self._gathered = gather(session, wanted)
-        compiled = self._compiled()
-        self._chunks = compiled.chunks
-        self._dependents: dict[str, list[str]] = {}
-        for edge in compiled.relations.edges:
-            if edge.target >= 0:
-                tag, holder = self._chunks[edge.target].tag, self._chunks[edge.holder].tag
-                self._dependents.setdefault(tag, []).append(holder)
-
-    def _compiled(self) -> Compiled:
-        session = self._session
-        with session.opened():
-            return accepted(
-                session, lambda: compile_chunks(session, self._gathered, session.options.strict)
+            names = self._names
+            wanted = requests(session, names) if names else top_requests(session)
+            gathered = gather(session, wanted)
+            self._parts = Parts(
+                accepted(session, lambda: compile_chunks(session, gathered, options.strict))
             )
+
+    def files(self) -> list[str]:
+        """The files of the tree that were read so far."""
+        with suppress(RunnerError):
+            return [*self._session.watch.files]
+        return []
 
     def facts(self) -> Watched:
         """What there is to watch."""
@@ -94,11 +99,11 @@ class KeptTree:
             file for root in sources for file in glob(f"{escape(root)}/_*/**/*.py", recursive=True)
         ]
         return Watched(
-            {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._chunks},
-            self._dependents,
+            {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._parts.whole.chunks},
+            self._parts.dependents,
             [("sources", root) for root in sources]
             + [("tree", folder) for folder in (*pillar, os.path.abspath(facts))],
-            [*map(os.path.abspath, options.files), *code, *self._session.watch.files],
+            [*map(os.path.abspath, options.files), *code, *self.files()],
             [os.path.abspath(folder) for folder in (options.cachedir, options.state_dir) if folder],
         )
 
@@ -125,9 +130,6 @@ class KeptTree:
         in_history: bool = True,
     ) -> tuple[Report, Seen]:
         session, run_id = self._session, new_run_id()
-        if tags is not None:
-            chunks = [chunk for chunk in self._chunks if chunk.tag in tags]
-            session.options = session.options._replace(only=tuple(map(_named, chunks)))
         session.listeners = listeners
         for listener in listeners:
             session.run.listeners.add(listener)
@@ -150,11 +152,17 @@ class KeptTree:
                 whole.enter_context(recorded(session, run_id, about))
             options, dry = session.options, session.run.dry
             whole.enter_context(held(options.state_dir, options.wait, only_looks=dry))
-            compiled = self._compiled()
+            compiled = self._part(tags)
             report = run_compiled(
                 session, compiled, run_id, about, observe=observe, in_history=in_history
             )
-        return report, seen._replace(looks=log.looks(), files=[*session.watch.files])
+        return report, seen._replace(looks=log.looks(), files=self.files())
+
+    def _part(self, tags: Collection[str] | None) -> Compiled:
+        session = self._session
+        with session.opened():
+            part = self._parts.of(tags, partial(owes, session))
+            return accepted(session, lambda: (part, []))
 
 
 def _named(chunk: Chunk) -> str:

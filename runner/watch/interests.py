@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from runner.model.paths import lies_in
 from runner.watch import inotify
 from runner.watch.inotify import ATTRIBUTES, GONE, MODIFIED, NAMES, Inotify, NoMoreWatches
 from runner.watch.watched_by import Look
@@ -26,101 +27,159 @@ NOT_WATCHED = frozenset([".git"])  # in a tree: git writes there when it only lo
 # names that nothing finds in a state tree: of editors, of version control, and what Python keeps
 _PASSING = re.compile(r"\.(git|hg|svn|#.*|.*\.sw.)|4913|.*~|#.*#|__pycache__|.*\.pyc(\..*)?")
 
-_By = dict[str, set[str]]
+NAMED, WHOLE, TREE, SOURCES = range(4)
+# what counts of a path that is watched, with the name in it: of a folder one name (NAMED), each
+# name (WHOLE), all that happens in it as a part of a larger one (TREE), or its names alone
+# (SOURCES); of a file all (WHOLE)
+_What = tuple[int, str]
+_Place = tuple[str, _What]
+_MASKS = (_OF_NAMES, _OF_FILE | NAMES, _OF_TREE, _OF_NAMES)
+_ALL, _OF_TREES = (WHOLE, ""), {"tree": (TREE, ""), "sources": (SOURCES, "")}
 
 
 class Interests:
-    """What the states look at, watched. after `update`, unwatched: those of whom a part could not
-    be watched, since the kernel gives no more. own: folders that this process's runs write.
+    """What the states look at, watched. own: folders that this process's runs write.
+
+    An update costs what has changed: the ways are followed anew of those who look at something
+    else, and of those on whose ways something came or went.
     """
 
     own: frozenset[str] = frozenset()
 
     def __init__(self, watches: Inotify) -> None:
         self._watches = watches
-        self.unwatched: set[str] = set()
-        self._named: dict[str, dict[str, set[str]]] = {}  # folder -> name -> who
-        self._whole: dict[str, set[str]] = {}  # file, or folder of which each name counts -> who
-        self._trees: dict[str, set[str]] = {}  # folder of which everything counts -> who
-        self._sources: dict[str, set[str]] = {}  # folder of a state tree: its names count -> who
+        self._looks: dict[str, tuple[Look, ...]] = {}
+        self._places: dict[str, tuple[_Place, ...]] = {}  # by who
+        self._by: dict[str, dict[_What, set[str]]] = {}  # who, by path
         self._paths: dict[int, set[str]] = {}  # watch -> where it was asked for
+        self._numbers: dict[str, int] = {}  # and back
+        self._lost = set[str]()  # whose ways may lead elsewhere by now
+        self._lacking = set[str]()  # for whom the kernel had no more watches
+        self._has_given_back = False  # since then watches
+        self._too_large = set[str]()  # who has a tree of too many folders
         self._status: dict[str, os.stat_result | None] = {}
+
+    @property
+    def unwatched(self) -> set[str]:
+        """Those of whom a part could not be watched."""
+        return self._lacking | self._too_large
 
     def update(self, looks: Mapping[str, Iterable[Look]], since: float) -> dict[str, str]:
         """Watch what everybody looks at, and nothing else. since: when they looked. Returns whose
         may have changed since, before it was watched, with a path.
         """
-        before = self._named, self._whole, self._trees, self._sources
-        self._named, self._whole, self._trees, self._sources = {}, {}, {}, {}
-        self.unwatched = set()
-        for who, places in looks.items():
-            for kind, path in places:
-                self._add(who, kind, path)
-        self._watch()
-        self._status.clear()  # what was changed until now is not told, unless it is seen here
-        changed: dict[str, str] = {}
-        for path, interested in self._news(before):
-            if self._changed_at(path) >= since:
-                changed |= dict.fromkeys(interested, path)
+        before, self._looks = self._looks, {who: tuple(of_who) for who, of_who in looks.items()}
+        anew = {who for who in self._looks if self._looks[who] != before.get(who)}
+        if self._has_given_back:
+            self._lost |= self._lacking
+            self._has_given_back = False
+        anew |= self._lost & self._looks.keys()
+        self._lost.clear()
         self._status.clear()
+        news, affected = self._follow(anew, before.keys() - self._looks.keys())
+        walked, self._status = self._status, {}
+        changed = self._watch(affected)  # what is changed from now on is told
+        for path, what in news:
+            place = os.path.join(path, what[1]) if what[1] else path
+            if self._is_changed(what[0], place, walked.get(place), since):
+                changed |= dict.fromkeys(self._by[path][what], place)
+        self._status.clear()
+        self._lost |= changed.keys()
         return changed
 
-    def touched(self, events: Iterable[inotify.Told]) -> tuple[dict[str, str], bool]:
-        """Whose looks events touch, with a path, and whether there is something else to watch by
-        now.
-        """
+    def look_again(self, folders: Iterable[str] = ("/",)) -> None:
+        """Have the next update follow all ways anew that lead to or through some folders."""
+        for path, by in self._by.items():
+            if any(lies_in(path, folder) for folder in folders):
+                self._lost.update(*by.values())
+
+    def touched(self, events: Iterable[inotify.Told]) -> dict[str, str]:
+        """Whose looks events touch, with a path."""
         touched: dict[str, str] = {}
-        moved = False
         for event in events:
             if event.mask & inotify.OVERFLOW:
-                everybody = self.unwatched.union(
-                    *self._whole.values(),
-                    *(who for by in self._named.values() for who in by.values()),
-                )
-                touched |= dict.fromkeys(everybody, "more than the kernel could tell")
-                moved = True
+                self.look_again()
+                touched |= dict.fromkeys(self._looks, "more than the kernel could tell")
                 continue
             for folder in self._paths.get(event.watch, ()):
-                who = self._interested(folder, event)
                 path = os.path.join(folder, event.name) if event.name else folder
-                touched |= dict.fromkeys(who, path)
-                moved |= bool(who) and bool(event.mask & (NAMES | GONE))
+                touched |= dict.fromkeys(self._interested(folder, event), path)
             if event.mask & inotify.IGNORED:
-                self._paths.pop(event.watch, None)
-        return touched, moved
+                for path in self._paths.pop(event.watch, ()):
+                    self._numbers.pop(path, None)
+        return touched
 
     def _interested(self, path: str, event: inotify.Told) -> set[str]:
+        """Whose looks an event at a path touches. Whose ways may lead elsewhere since is noted."""
+        by = self._by.get(path, {})
         if not event.name:
-            on_way = self._named.get(path, {}).values() if event.mask & GONE else ()
-            return self._below(path).union(self._whole.get(path, ()), *on_way)
-        who = set(self._named.get(path, {}).get(event.name, ()))
-        if event.mask & NAMES:
-            who |= self._whole.get(path, set())
-            if not _PASSING.fullmatch(event.name):
-                who |= self._sources.get(path, set())
-        if event.name not in NOT_WATCHED:
-            who |= self._trees.get(path, set())
-        return who
+            if event.mask & GONE:
+                return self._may_lead_elsewhere(set().union(*by.values()))
+            return set().union(*(by.get(what, ()) for what in (_ALL, *_OF_TREES.values())))
+        name, names = event.name, event.mask & NAMES
+        on_way = by.get((NAMED, name), set())
+        if names or event.mask & ATTRIBUTES:
+            self._may_lead_elsewhere(on_way)
+        below = set[str]()
+        if name not in NOT_WATCHED:
+            below |= by.get(_OF_TREES["tree"], set())
+        if names and not _PASSING.fullmatch(name):
+            below |= by.get(_OF_TREES["sources"], set())
+        if names and event.mask & inotify.FOLDER:
+            self._may_lead_elsewhere(below)
+        return on_way.union(below, by.get(_ALL, ()) if names else ())
 
-    def _below(self, path: str) -> set[str]:
-        """Who is interested in a folder as a part of a larger one."""
-        return self._trees.get(path, set()) | self._sources.get(path, set())
+    def _may_lead_elsewhere(self, who: set[str]) -> set[str]:
+        self._lost |= who
+        return who
 
     # -------------------------------------------------- what there is to watch
 
-    def _add(self, who: str, kind: str, path: str) -> None:
+    def _follow(
+        self, anew: Iterable[str], left: Collection[str]
+    ) -> tuple[list[_Place], dict[str, None]]:
+        """Follow the ways of some, and those of others no more. Returns the places where nobody was
+        interested before, and the paths that may have to be watched otherwise.
+        """
+        news, affected = dict[_Place, None](), dict[str, None]()
+        gone = [(who, self._places.pop(who, ())) for who in left]
+        for some in self._too_large, self._lacking:
+            some.difference_update(left, anew)
+        for who in anew:
+            places = dict.fromkeys(
+                place for kind, path in self._looks[who] for place in self._of_look(who, kind, path)
+            )
+            before = self._places.get(who, ())
+            gone.append((who, tuple(place for place in before if place not in places)))
+            self._places[who] = tuple(places)
+            for path, what in places:
+                by = self._by.setdefault(path, {})
+                if what not in by:
+                    by[what] = set()
+                    news[path, what] = None
+                by[what].add(who)
+                affected[path] = None
+        for who, places_left in gone:
+            for path, what in places_left:
+                by = self._by[path]
+                by[what].discard(who)
+                if not by[what]:
+                    del by[what]
+                affected[path] = None
+        return [*news], affected
+
+    def _of_look(self, who: str, kind: str, path: str) -> Iterator[_Place]:
         for folder, name in self._way(path):
             if name:
-                self._named.setdefault(folder, {}).setdefault(name, set()).add(who)
+                yield folder, (NAMED, name)
                 continue
             status = self._at(folder)
             is_folder = status is not None and stat.S_ISDIR(status.st_mode)
-            if is_folder and kind in ("tree", "sources"):
-                by = self._trees if kind == "tree" else self._sources
+            if is_folder and kind in _OF_TREES:
                 for below in self._folders(folder, who):
-                    by.setdefault(below, set()).add(who)
+                    yield below, _OF_TREES[kind]
             elif not is_folder or kind == "folder":
-                self._whole.setdefault(folder, set()).add(who)
+                yield folder, _ALL
 
     def _way(self, path: str) -> Iterator[tuple[str, str]]:
         """Yield each folder with the name in it that a path goes by, and what it leads to, without
@@ -172,54 +231,73 @@ class Interests:
                 if name not in NOT_WATCHED and os.path.join(folder, name) not in self.own
             ]
             if count >= MOST_FOLDERS:
-                self.unwatched.add(who)
+                self._too_large.add(who)
                 return
             yield folder
 
     # -------------------------------------------------- watches
 
-    def _watch(self) -> None:
-        found: dict[int, set[str]] = {}
-        for by, mask in (
-            (self._named, _OF_NAMES),
-            (self._whole, _OF_FILE | NAMES),
-            (self._trees, _OF_TREE),
-            (self._sources, _OF_NAMES),
-        ):
-            for path in by:
-                try:
-                    number = self._watches.watch(path, mask)
-                except NoMoreWatches:
-                    self.unwatched |= self._who(path)
-                    continue
-                if number is not None:
-                    found.setdefault(number, set()).add(path)
-        for number in self._paths.keys() - found.keys():
-            self._watches.forget(number)
-        self._paths = found
-
-    def _who(self, path: str) -> set[str]:
-        of_names = self._named.get(path, {}).values()
-        return self._below(path).union(self._whole.get(path, ()), *of_names)
-
-    def _news(
-        self,
-        before: tuple[dict[str, _By], _By, _By, _By],
-    ) -> Iterator[tuple[str, set[str]]]:
-        """Yield the paths that are watched since now, and by whom. A folder on the way to one has
-        another time with each name that it gets, which tells nothing.
+    def _watch(self, paths: Iterable[str]) -> dict[str, str]:
+        """Watch paths where somebody is interested, and others no more. Returns who is interested
+        in one where something else is by now, of which nothing told: a mount.
         """
-        named, *then_watched = before
-        for folder, names in self._named.items():
-            for name in names.keys() - named.get(folder, {}).keys():
-                status = self._at(path := os.path.join(folder, name))
-                if status is None or not stat.S_ISDIR(status.st_mode):
-                    yield path, names[name]
-        for now, then in zip((self._whole, self._trees, self._sources), then_watched, strict=True):
-            for path in now.keys() - then.keys():
-                yield path, now[path]
+        changed: dict[str, str] = {}
+        wanted = []
+        for path in paths:
+            if self._by.get(path):
+                wanted.append(path)
+            else:
+                self._by.pop(path, None)
+                self._leave(path)
+        for path in wanted:
+            by, before = self._by[path], self._numbers.get(path)
+            number = self._number(path, by)
+            if number == before:
+                continue
+            self._leave(path)
+            if number is not None:
+                self._paths.setdefault(number, set()).add(path)
+                self._numbers[path] = number
+                if before is not None:
+                    changed |= dict.fromkeys(set().union(*by.values()), path)
+        return changed
 
-    def _changed_at(self, path: str) -> float:
-        """When what is at a path was changed last; of what is not there, when its folder was."""
-        status = self._at(path) or self._at(os.path.dirname(path))
-        return status.st_ctime if status is not None else 0.0
+    def _number(self, path: str, by: Mapping[_What, set[str]]) -> int | None:
+        """Have a path watched; returns the number of the watch, if there is one."""
+        mask = 0
+        for counts, _ in by:
+            mask |= _MASKS[counts]
+        try:
+            return self._watches.watch(path, mask)
+        except NoMoreWatches:
+            self._lacking.update(*by.values())
+            return None
+
+    def _leave(self, path: str) -> None:
+        """Watch a path no more."""
+        number = self._numbers.pop(path, None)
+        if number is None:
+            return
+        self._paths[number].discard(path)
+        if not self._paths[number]:
+            del self._paths[number]
+            self._watches.forget(number)
+            self._has_given_back = True
+
+    def _is_changed(
+        self, counts: int, path: str, walked: os.stat_result | None, since: float
+    ) -> bool:
+        """Return whether something has changed at a path that is watched since now. walked: how it
+        was when the way there was followed. A folder on the way has another time with each name
+        that it gets, which tells nothing.
+        """
+        now = self._at(path)
+        if now is None or walked is None:
+            if now is not walked:
+                return True
+            now = self._at(os.path.dirname(path))
+        elif (now.st_dev, now.st_ino) != (walked.st_dev, walked.st_ino):
+            return True
+        elif counts == NAMED and stat.S_ISDIR(now.st_mode):
+            return False
+        return now is not None and now.st_ctime >= since

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from runner.model.records import Record
+from runner.support import preloaded
 
 Answer = dict[str, Any]
 
@@ -40,9 +41,9 @@ class Plan(Protocol):
 class PlanProcess:
     """That process, as its parent sees it. pid: the leader of a group, its children included."""
 
-    def __init__(self, make: Callable[[], Plan | None], leave: Callable[[], None]) -> None:
-        """make: compiles the tree; None where it told what is wrong. leave: gives up what is the
-        parent's.
+    def __init__(self, make: Callable[[], Plan | list[str]], leave: Callable[[], None]) -> None:
+        """make: compiles the tree; where it told what is wrong, the files that were read. leave:
+        gives up what is the parent's.
         """
         self.channel, other = socket.socketpair()
         self._received = b""
@@ -76,6 +77,8 @@ class PlanProcess:
             except OSError:
                 data = b""
             if not data:
+                if b"\n" in self._received:
+                    break  # the next call raises it
                 raise EOFError
             self._received += data
         *lines, self._received = self._received.split(b"\n")
@@ -110,13 +113,14 @@ class _Question(Record):
     event: str
 
 
-def _hold(make: Callable[[], Plan | None], channel: socket.socket) -> int:
+def _hold(make: Callable[[], Plan | list[str]], channel: socket.socket) -> int:
     plan = make()
-    if plan is None:
+    if isinstance(plan, list):
+        _send(channel, {"read": plan})
         return 1
     _send(channel, {"facts": plan.facts()})
-    gc.collect()
-    gc.freeze()  # what children share stays shared
+    used = preloaded.Used()
+    _share()
     with channel.makefile("rb") as lines:
         for line in lines:
             question = _Question(*json.loads(line))
@@ -126,14 +130,23 @@ def _hold(make: Callable[[], Plan | None], channel: socket.socket) -> int:
                 try:
                     lines.close()
                     _send(channel, _answer(plan, question))
+                    used.note()
                     code = 0
                 finally:
                     os._exit(code)
             _, status = os.waitpid(pid, 0)
+            if used.execute():
+                _share()
             if status:
                 how = os.waitstatus_to_exitcode(status)
                 _send(channel, {"ended": how})
     return 0
+
+
+def _share() -> None:
+    """Have what is there now stay shared with children."""
+    gc.collect()
+    gc.freeze()
 
 
 def _answer(plan: Plan, question: _Question) -> Answer:

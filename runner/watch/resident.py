@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from runner.model.records import Record
 from runner.output.text import on_one_line
+from runner.watch import mounts
 from runner.watch import status as told
 from runner.watch.acts import DRIFT, REPORT
 from runner.watch.inotify import Inotify
@@ -29,6 +30,7 @@ SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what i
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
 CHANGED = " changed"
+COARSE = 0.01  # seconds that the times of files may be behind the clock
 LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
 TREE, EDITED = (
     "",
@@ -48,15 +50,33 @@ class Settings(Record):
     names: tuple[str, ...] = ()
 
 
+class Moment(Record):
+    """A moment of the clock that people set, and of the one that nobody sets."""
+
+    clock: float
+    steady: float
+
+    @classmethod
+    def now(cls, early: float = 0.0) -> Moment:
+        return cls(time.time() - early, time.monotonic() - early)
+
+    @property
+    def since(self) -> float:
+        """Seconds since 1970 that no change since then has an earlier time than, even where the
+        clock was set meanwhile.
+        """
+        return min(self.clock, time.time() - (time.monotonic() - self.steady))
+
+
 class Job(Record):
-    """A question that is being answered. tags: None for all states; began: seconds since 1970;
-    is_first: it is the first one about another plan.
+    """A question that is being answered. tags: None for all states. began: when; of one about
+    all states when the tree began to be compiled. is_first: it is the first one about another plan.
     """
 
     what: str
     tags: list[str] | None
     event: str
-    began: float
+    began: Moment
     is_first: bool = False
 
 
@@ -66,17 +86,18 @@ class Resident:
     def __init__(
         self,
         settings: Settings,
-        make: Callable[[], Plan | None],
+        make: Callable[[], Plan | list[str]],
         tell: Callable[[str], None],
         leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """make: compiles the tree, and tells what is wrong with it. tell: prints a line. leave:
-        gives up, in a child, what is the caller's.
+        """make: compiles the tree; where that fails it tells what is wrong, and returns the files
+        that were read. tell: prints a line. leave: gives up, in a child, what is the caller's.
         """
         self._settings, self._make, self._tell, self._leave = settings, make, tell, leave
         self._inotify = Inotify()
         self._interests = Interests(self._inotify)
         self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        self._mounted = mounts.lines(self._mounts)
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._plan: PlanProcess | None = None  # the last good one
         self._next: PlanProcess | None = None  # one that compiles
@@ -90,6 +111,7 @@ class Resident:
         self._seen_first = self._seen_last = 0.0  # monotonic
         self._job: Job | None = None
         self._is_stale = False  # the tree is to be compiled
+        self._compiled = Moment.now()  # when that was begun last
         self._all_due = False
         self._acts: dict[str, deque[float]] = {}
         self._checks: dict[str, deque[float]] = {}
@@ -146,14 +168,13 @@ class Resident:
             with suppress(BlockingIOError):
                 os.read(self._wake, 1024)
         if self._mounts in ready:
-            os.pread(self._mounts, 1, 0)
+            before, self._mounted = self._mounted, mounts.lines(self._mounts)
+            self._interests.look_again(mounts.points(before ^ self._mounted))
             who = [tag for tag, watched in self._looks.items() if watched.mounts]
             self._note(dict.fromkeys(who, "the table of mounts"))
+            self._watch(Moment.now())
         if self._inotify.descriptor in ready:
-            touched, moved = self._interests.touched(self._inotify.events())
-            self._note(touched)
-            if moved:
-                self._watch(time.time())
+            self._note(self._interests.touched(self._inotify.events()))
         for process in filter(None, (self._next, self._plan)):
             if process.channel.fileno() in ready:
                 self._heard(process)
@@ -221,6 +242,7 @@ class Resident:
             self._pending.clear()
             self._ask("look", None, "all states")
         elif self._pending and now >= self._settled_at():
+            self._watch(Moment.now())  # before the look, as ways may lead elsewhere
             pending, self._pending = self._pending, {}
             event = on_one_line(", ".join(sorted(set(pending.values()))[:3]) + CHANGED)
             self._look(pending, event)
@@ -228,7 +250,7 @@ class Resident:
     # -------------------------------------------------- the plan
 
     def _compile(self) -> None:
-        self._is_stale = False
+        self._is_stale, self._compiled = False, Moment.now()
         self._next = PlanProcess(self._make, self._leave_all)
 
     def _leave_all(self) -> None:
@@ -253,6 +275,8 @@ class Resident:
         for answer in answers:
             if "facts" in answer:
                 self._take_plan(process, answer["facts"])
+            elif "read" in answer:  # by what does not compile: to be read again when it is mended
+                self._add_sources(answer["read"])
             elif process is self._plan:
                 self._answered(answer)
 
@@ -265,6 +289,7 @@ class Resident:
         self._sources = {TREE: [(kind, path) for kind, path in facts["folders"]]}
         self._add_sources(facts["files"])
         self._interests.own = frozenset(facts["own"])
+        self._interests.look_again()
         self._looks = {tag: by for tag, by in self._looks.items() if tag in self._states}
         if self._is_renewed:
             self._is_renewed, self._is_fresh = False, True
@@ -300,7 +325,7 @@ class Resident:
                 problem = "the tree does not compile: the plan from before is used"
                 self._status = self._status._replace(problem=problem)
                 self._tell(problem)
-                self._watch(time.time())
+                self._watch(self._compiled)
                 self._ready()
         elif process is self._plan:
             self._plan, self._job, self._all_due = None, None, False
@@ -349,7 +374,8 @@ class Resident:
 
     def _ask(self, what: str, tags: list[str] | None, event: str) -> None:
         assert self._plan is not None
-        self._job = Job(what, tags, event, time.time(), self._is_fresh)
+        began = self._compiled if tags is None else Moment.now(COARSE)
+        self._job = Job(what, tags, event, began, self._is_fresh)
         self._is_fresh = False
         try:
             self._plan.ask(what, tags, event)
@@ -412,12 +438,12 @@ class Resident:
 
     # -------------------------------------------------- what is watched, and told
 
-    def _watch(self, since: float) -> None:
+    def _watch(self, began: Moment) -> None:
         places: dict[str, Iterable[Look]] = {
             tag: watched.places for tag, watched in self._looks.items()
         }
         before = bool(self._interests.unwatched)
-        changed = self._interests.update({**self._sources, **places}, since)
+        changed = self._interests.update({**self._sources, **places}, began.since)
         if self._interests.unwatched and not before:
             self._tell(f"{self._inotify.lack}: the timer alone looks at what is left")
         self._note(changed)

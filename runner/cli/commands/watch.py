@@ -85,7 +85,7 @@ def _tell(line: str) -> None:
 
 def _list(common: Common, names: list[str]) -> int:
     plan = watching.compiling(common, names, acts.REPORT)()
-    if plan is None:
+    if isinstance(plan, list):
         return 1
     states, answer = plan.facts()["states"], plan.look(None)
     if "looks" not in answer:

@@ -29,6 +29,12 @@ class CommandPlan:
         self._common, self._options = common, options
         self._kept = KeptTree(options, names)
 
+    def compile(self) -> None:
+        self._kept.compile()
+
+    def files(self) -> list[str]:
+        return self._kept.files()
+
     def facts(self) -> Answer:
         return self._kept.facts()._asdict()
 
@@ -64,18 +70,25 @@ def _told(run: Callable[[], Answer]) -> Answer:
         sys.stdout.flush()
 
 
-def compiling(common: Common, names: Sequence[str], act: str) -> Callable[[], CommandPlan | None]:
-    """Return what compiles the tree as it is then, with the configuration as it is then."""
+def compiling(
+    common: Common, names: Sequence[str], act: str
+) -> Callable[[], CommandPlan | list[str]]:
+    """Return what compiles the tree as it is then, with the configuration as it is then. Where that
+    does not compile it tells what is wrong, and returns the files that were read.
+    """
 
-    def make() -> CommandPlan | None:
+    def make() -> CommandPlan | list[str]:
+        plan = None
         # a run that waits for another one, and says something only if it has found something
         own = common._replace(test=act != DRIFT, quiet=True, scheduled=True)
         try:
             options = options_of(own, running=True)._replace(wait=-1.0)
-            return CommandPlan(own, options, names)
+            plan = CommandPlan(own, options, names)
+            plan.compile()
+            return plan
         except Exception as error:
             _show(error)
-            return None
+            return [] if plan is None else plan.files()
 
     return make
 

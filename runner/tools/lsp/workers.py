@@ -10,24 +10,21 @@ of the time of a first check. They neither read nor write the editor's pipes.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 from runner.engine.interrupts import ending
 from runner.model.diagnostics import bug
-from runner.support.own_modules import executed
+from runner.support import preloaded
 from runner.tools.lsp.analysis import Analysis, Job, analyse
 
 SECONDS = 120.0  # for one check
 GRACE = 3.0  # seconds in which a child ends the commands that it has started
-LIBRARY = ("runner", "states", "modules", "networkx")
 AT_ONCE = 200  # names of modules in one message
 LONGEST = 64 * 1024  # bytes of a message
 LARGEST = 256 * 1024 * 1024  # bytes of an answer
@@ -109,7 +106,7 @@ def _serve(control: socket.socket) -> None:
         if not handed_over:
             if not names:
                 return
-            _import(names.decode("ascii", "ignore").split())
+            preloaded.execute(names.decode("ascii", "ignore").split())
         elif os.fork() == 0:
             control.close()
             _answer(handed_over[0])
@@ -119,14 +116,6 @@ def _serve(control: socket.socket) -> None:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-
-
-def _import(names: Iterable[str]) -> None:
-    """Import modules of the library, once for all children to come."""
-    for name in names:
-        if not executed(name) and name.partition(".")[0] in LIBRARY:
-            with suppress(Exception):  # the child that needs it reports it
-                vars(importlib.import_module(name))  # executes it
 
 
 def _answer(descriptor: int) -> None:
@@ -141,10 +130,7 @@ def _answer(descriptor: int) -> None:
         try:
             with ending(SECONDS):
                 answer = analyse(Job(**json.loads(text)))
-            loaded = [
-                name for name in sys.modules if name.partition(".")[0] in LIBRARY and executed(name)
-            ]
-            answer = answer._replace(loaded=loaded)
+            answer = answer._replace(loaded=sorted(preloaded.executed_names()))
         except KeyboardInterrupt:  # outdated
             return
         except Exception as error:  # the editor shows it, and goes on

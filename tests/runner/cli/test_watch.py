@@ -215,6 +215,19 @@ def test_what_fails_again_and_again_is_left_alone_until_the_tree_is_edited(
         until_right(watcher, machine.folder / "conf")
 
 
+def test_a_file_that_came_broken_is_read_again_when_it_is_mended_in_place(
+    watched: Machine,
+) -> None:
+    mended = watched.folder / "mended"
+    with watching(watched, "--act", "drift") as watcher:
+        watched.write(new="a: [\n")
+        watched.write(web=f"include: [new]\n{TREE}")
+        watcher.until(lambda: "does not compile" in status(watched)["problem"])
+        with (watched.folder / "states/new.sls").open("w") as file:
+            file.write(f"{mended}: {{file.managed: [{{contents: right}}]}}\n")
+        until_right(watcher, mended)
+
+
 def test_a_tree_that_never_compiled_is_an_error(machine: Machine) -> None:
     machine.write(web="a:\n  file.mangled: []\n")
     done = machine("watch", "web", code=1)

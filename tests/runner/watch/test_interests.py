@@ -30,7 +30,7 @@ class Watching:
 
     def touched(self) -> set[str]:
         """Whose looks were touched since this was asked last. The kernel tells at once."""
-        return {*self.interests.touched(self.watches.events())[0]}
+        return {*self.interests.touched(self.watches.events())}
 
 
 @pytest.fixture
@@ -129,8 +129,7 @@ def test_what_changed_before_it_was_watched_is_told(tmp_path: Path, watching: Wa
 
 def test_a_kernel_that_lost_events_touches_everybody(watching: Watching) -> None:
     watching.take(a=("path", "/a/b"), b=("folder", "/"))
-    touched, again = watching.interests.touched([Told(-1, OVERFLOW, "")])
-    assert (touched.keys(), again) == ({"a", "b"}, True)
+    assert watching.interests.touched([Told(-1, OVERFLOW, "")]).keys() == {"a", "b"}
 
 
 def test_what_there_are_no_watches_for_is_named(
@@ -146,6 +145,79 @@ def test_what_there_are_no_watches_for_is_named(
     monkeypatch.setattr(Inotify, "watch", few)
     watching.take(a=("path", f"{tmp_path}/file"), b=("path", f"{tmp_path}/other"))
     assert watching.interests.unwatched == {"a"}
+
+
+def test_watches_that_are_given_back_go_to_who_had_none(
+    tmp_path: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file := tmp_path / "file").touch()
+    watch, most = Inotify.watch, len(file.parts)
+
+    def few(self: Inotify, path: str, mask: int) -> int | None:
+        number = watch(self, path, mask)
+        told = Path(f"/proc/self/fdinfo/{self.descriptor}").read_text()
+        if number is not None and told.count("inotify wd:") > most:
+            self.forget(number)
+            raise NoMoreWatches
+        return number
+
+    monkeypatch.setattr(Inotify, "watch", few)
+    (tmp_path / "one").touch()
+    watching.take(a=("path", str(tmp_path / "one")), b=("path", str(file)))
+    (lacking,) = watching.interests.unwatched
+    other = {"a": "b", "b": "a"}[lacking]
+    name = {"a": "one", "b": "file"}[lacking]
+    watching.take(**{lacking: ("path", str(tmp_path / name))})
+    assert other not in watching.interests.unwatched
+    watching.take(**{lacking: ("path", str(tmp_path / name))})
+    assert not watching.interests.unwatched
+    (tmp_path / name).write_text("more")
+    assert watching.touched() == {lacking}
+
+
+def test_what_is_mounted_over_is_followed_when_it_is_said_where(
+    tmp_path: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "below", "new":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    looks: dict[str, list[Look]] = {
+        "a": [("path", f"{tmp_path}/below/file")],
+        "b": [("path", f"{tmp_path}/other")],
+    }
+    watching.interests.update(looks, LATER)
+    watch, place = Inotify.watch, f"{tmp_path}/below"
+
+    def mounted(self: Inotify, path: str, mask: int) -> int | None:
+        return watch(self, path.replace(place, f"{tmp_path}/new"), mask)
+
+    monkeypatch.setattr(Inotify, "watch", mounted)
+    assert not watching.interests.update(looks, LATER)
+    watching.interests.look_again([place])
+    assert {*watching.interests.update(looks, LATER)} == {"a"}
+    (tmp_path / "new/file").write_text("more")
+    assert watching.touched() == {"a"}
+
+
+def test_only_folders_that_come_or_go_in_a_tree_have_it_followed_anew(
+    tmp_path: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = []
+    folders = Interests._folders
+    monkeypatch.setattr(
+        Interests, "_folders", lambda *args: (walked.append(args), folders(*args))[1]
+    )
+    watching.take(a=("tree", str(tmp_path)))
+    (tmp_path / "file").touch()
+    assert watching.touched() == {"a"}
+    watching.take(a=("tree", str(tmp_path)))
+    assert len(walked) == 1
+    (tmp_path / "folder").mkdir()
+    assert watching.touched() == {"a"}
+    watching.take(a=("tree", str(tmp_path)))
+    assert len(walked) == 2
+    (tmp_path / "folder/file").touch()
+    assert watching.touched() == {"a"}
 
 
 def test_a_tree_that_is_too_large_is_named(
