@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
@@ -38,7 +38,8 @@ class PlannedMachine(Overview):
     simulated: by the tag of a state, the packages that its Plan changes; carried_out: the tags of
     those whose transactions were planned; purged: packages without configuration. packages: those
     of which it is known what they bring. answers: of debconf, by question; None for what nobody
-    knows. python_packages: by environment ("": the system's), with their versions.
+    knows. python_packages: by environment ("": the system's), with their versions. tool_packages:
+    of other languages, by tool and place, as the tool lists them.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class PlannedMachine(Overview):
         self.packages: dict[str, PlannedPackage] = {}
         self.answers: dict[str, str | None] = {}
         self.python_packages: dict[str, dict[str, str | None]] = {}
+        self.tool_packages: dict[tuple[str, str], dict[str, Any]] = {}
 
     @property
     def is_seen_by_commands(self) -> bool:

@@ -11,8 +11,18 @@ from typing import Any
 from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
 from modules._machine.tools import TOPIC, Tool
+from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed, cached_look, changer, fetcher, for_states
+from runner.api import (
+    CommandFailed,
+    Unforeseen,
+    cached_look,
+    changer,
+    fetcher,
+    for_states,
+    here,
+    leave_pending,
+)
 
 NEEDS_PROGRAM = "npm"  # without it templates find no function of this module
 QUIET = {
@@ -24,6 +34,7 @@ QUIET = {
 LEAVES_NOTHING = {"npm_config_logs_max": "0"}
 IMPATIENT = {"npm_config_fetch_retries": "0", "npm_config_fetch_timeout": "20000"}  # milliseconds
 _SPEC = re.compile(r"(?P<name>(?:@[^/@\s]+/)?[^/@:\s]+)(?:@(?P<version>.*))?")
+_FORESEEN = "npm foreseen"  # what npm said that it would install
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+[-+.\w]*")
 
 
@@ -76,7 +87,12 @@ def list_(
     words += [plain_name(pkg, "pkg")] if pkg else []
     report = _report("ls", words, dir, runas, {**LEAVES_NOTHING, **parse_variables(env)})
     packages: dict[str, Any] = report.get("dependencies", {})
-    return {name: package for name, package in packages.items() if not package.get("missing")}
+    there = {name: package for name, package in packages.items() if not package.get("missing")}
+    planned = planned_machine().tool_packages.get(_place(dir, runas), {})
+    name, version = split_spec(pkg) if pkg else ("", "")
+    if version and name in planned:
+        raise Unforeseen(f"whether npm takes what is planned of {name} for {pkg}")
+    return merged(there, {each: planned[each] for each in planned if name in ("", each)})
 
 
 @fetcher
@@ -96,6 +112,8 @@ def would_change(
     with fetching.asking("what npm would install"):
         report = _report("install", words, dir, runas, variables)
     versions = [(change["from"], change["to"]) for change in report.get("change", ())]
+    coming = [*report.get("add", ()), *(new for _, new in versions)]
+    here.store(_FORESEEN)[_place(dir, runas), (*pkgs,)] = {each["name"]: each for each in coming}
     same: int = sum(old.get("version") == new.get("version") for old, new in versions)
     counts: list[int] = [report.get(key, 0) for key in ("added", "removed", "changed")]
     return sum(counts) > same
@@ -183,7 +201,29 @@ def _variables(registry: str | None, env: Any) -> dict[str, str]:
     return {**({"npm_config_registry": registry} if registry else {}), **parse_variables(env)}
 
 
-@changer(touches=[TOPIC, "files"])
+def _place(dir: str | None, runas: str | None) -> tuple[str, str]:
+    """Where packages are, for the planned machine: of a user, without a project."""
+    return "npm", dir or f"~{runas or ''}"
+
+
+def _plan_change(
+    command: str, words: list[str], dir: str | None, runas: str | None, env: dict[str, str]
+) -> dict[str, Any]:
+    """Plan which packages there are; what is in them stays open."""
+    place, specs = _place(dir, runas), tuple(words[1:])
+    becomes: dict[str, Any] = dict.fromkeys(specs)
+    if command == "install":
+        coming = here.store(_FORESEEN).get((place, specs), {})
+        names = [split_spec(spec)[0] for spec in specs]
+        if not names or not coming.keys() >= {*names}:
+            raise Unforeseen("which packages npm installs")
+        becomes = {name: {"version": coming[name]["version"]} for name in names}
+    planned_machine().tool_packages.setdefault(place, {}).update(becomes)
+    leave_pending()
+    return {}
+
+
+@changer(touches=[TOPIC, "files"], planned=_plan_change)
 def _change(
     command: str, words: list[str], dir: str | None, runas: str | None, env: dict[str, str]
 ) -> dict[str, Any]:

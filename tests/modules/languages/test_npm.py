@@ -57,6 +57,43 @@ def test_a_project_with_an_archive(tmp_path: Path) -> None:
     assert not (app / "node_modules/demo").exists()
 
 
+NPM = """#!/bin/sh
+case "$*" in
+*--dry-run*) echo '{"added": 1, "add": [{"name": "demo", "version": "1.2.0"}]}' ;;
+*) echo '{}' ;;
+esac
+"""
+PLANNED = """
+demo@^1: {npm.installed: [{dir: "{tmp}"}]}
+two: {npm.installed: [{pkgs: [demo, demo@1.2.0]}, {dir: "{tmp}"}]}
+three: {npm.installed: [{name: demo@^1.1}, {dir: "{tmp}"}]}
+elsewhere: {npm.installed: [{name: demo}]}
+gone: {npm.removed: [{name: demo}, {dir: "{tmp}"}]}
+four: {npm.removed: [{name: demo}, {dir: "{tmp}"}]}
+"""
+
+
+def test_planned_packages_are_seen(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/npm").write_text(NPM)
+    (tmp_path / "bin/npm").chmod(0o755)
+    machine.environment["PATH"] = f"{tmp_path}/bin:{machine.environment['PATH']}"
+    machine.write(planned=PLANNED)
+    dry = machine.results("sls", "planned", "--test")
+    assert {name: result["result"] for name, result in dry.items()} == {
+        "demo@^1": None,
+        "two": True,
+        "three": None,
+        "elsewhere": None,
+        "gone": None,
+        "four": True,
+    }
+    assert dry["two"]["comment"].endswith("satisfied by demo@1.2.0, demo@1.2.0")
+    assert dry["three"]["comment"] == "Whether npm takes what is planned of demo for demo@^1.1"
+    assert dry["four"]["comment"] == "Package 'demo' is not installed"
+
+
 def test_keys_of_the_cache_belong_to_a_package() -> None:
     of = "make-fetch-happen:request-cache:https://registry.npmjs.org/"
     assert _is_of(f"{of}demo", "demo") and _is_of(f"{of}demo/-/demo-1.0.0.tgz", "demo")
