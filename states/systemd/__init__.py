@@ -22,7 +22,7 @@ from runner.api import (
     here,
     planned_as,
 )
-from runner.api.claims import WHOLE, Claim
+from runner.api.claims import WHOLE, Claim, Trap
 from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite
 from states.file._diff import diff
@@ -344,6 +344,14 @@ def owns(
         unit_name = name if "." in name else f"{name}.service"
         folder = quadlets.FOLDER if quadlets.is_quadlet(name) else unit_files.FOLDER
         yield Claim(WHOLE, f"{folder}/{unit_name}")
+
+
+def traps(
+    fun: str, name: str, daemon: object = None, settings: object = None, **_: object
+) -> Iterator[Trap]:
+    """Settings that no daemon of systemd knows."""
+    if fun == "setting":
+        yield from _setting.misspelt(daemon, settings)
 
 
 def autorequire(

@@ -4,27 +4,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from modules import file, service
 from modules.service import systemd
 from runner.api import Check, CommandFailed, Line, Name, Plan, Planned, StateFailed
+from runner.api.claims import Trap
 from states.file._diff import diff
+from states.systemd import _known_settings
 
 FOLDER = "/etc/systemd"
-SECTIONS = {
-    "journald": "Journal",
-    "logind": "Login",
-    "resolved": "Resolve",
-    "timesyncd": "Time",
-    "system": "Manager",
-    "user": "Manager",
-    "sleep": "Sleep",
-    "coredump": "Coredump",
-}
 Daemon = Literal[
-    "journald", "logind", "resolved", "timesyncd", "system", "user", "sleep", "coredump"
+    "journald",
+    "logind",
+    "resolved",
+    "timesyncd",
+    "networkd",
+    "system",
+    "user",
+    "sleep",
+    "coredump",
 ]
+RESTARTED = ("journald", "resolved", "timesyncd", "networkd")
 
 
 def _key_problem(key: str) -> str | None:
@@ -38,20 +40,23 @@ def _name_problem(name: str) -> str | None:
 DropIn = Annotated[Name, Check(_name_problem)]
 Key = Annotated[Name, Check(_key_problem)]
 Value = bool | int | Line
+Settings = dict[Key, Value | list[Value] | dict[Key, Value | list[Value]]]
 
 
 @file.validated
-def setting(name: DropIn, daemon: Daemon, settings: dict[Key, Value | list[Value]]) -> Planned:
+def setting(name: DropIn, daemon: Daemon, settings: Settings) -> Planned:
     """Make sure that a daemon of systemd has settings, in a file of their own
     (/etc/systemd/DAEMON.conf.d/NAME.conf), and that it knows them.
 
-    journald, resolved and timesyncd are restarted where they run, logind and the manager of the
-    system read their files anew; the managers of users have the settings from their next start on.
+    journald, resolved, timesyncd and networkd are restarted where they run, logind and the manager
+    of the system read their files anew; the managers of users have the settings from their next
+    start on. A setting that a daemon does not know, which it would pass over, fails.
 
     name: The name of the file, without .conf; of files that say the same key, the last one counts.
-    daemon: journald, logind, resolved, timesyncd, sleep or coredump; system and user are the
-      managers themselves.
-    settings: Keys of its file (man journald.conf) with their values; of a list, each is a line.
+    daemon: journald, logind, resolved, timesyncd, networkd, sleep or coredump; system and user are
+      the managers themselves.
+    settings: Keys of its file (man journald.conf) with their values; of a list, each is a line. Of
+      other sections than the main one below their names: `DHCPv4: {DUIDType: vendor}`.
 
         limits:
           systemd.setting:
@@ -62,10 +67,15 @@ def setting(name: DropIn, daemon: Daemon, settings: dict[Key, Value | list[Value
 
     Salt has nothing like it.
     """
-    lines = [f"[{SECTIONS[daemon]}]"]
-    for key, value in settings.items():
-        values = value if isinstance(value, list) else [value]
-        lines += [f"{key}={_text(key, each)}" for each in values]
+    sections = by_section(daemon, settings)
+    if unknown := _known_settings.unknown_here(daemon, sections):
+        raise StateFailed("; ".join(unknown))
+    lines: list[str] = []
+    for section, values in sections.items():
+        lines += [*([""] if lines else []), f"[{section}]"]
+        for key, value in values.items():
+            several = value if isinstance(value, list) else [value]
+            lines += [f"{key}={_text(key, each)}" for each in several]
     path, new = (
         setting_path(daemon, name),
         "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"),
@@ -108,6 +118,24 @@ def setting_absent(name: DropIn, daemon: Daemon) -> Planned:
     return f"The settings {name} of {daemon} were removed"
 
 
+def by_section(daemon: str, settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Settings by their sections."""
+    main = _known_settings.main_section(daemon)
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in settings.items():
+        section, own = (key, value) if isinstance(value, Mapping) else (main, {key: value})
+        found.setdefault(section, {}).update(own)
+    return found
+
+
+def misspelt(daemon: object, settings: object) -> Iterator[Trap]:
+    """Settings that no version of a daemon is known to have."""
+    if daemon in _known_settings.SETTINGS and isinstance(settings, Mapping):
+        for problem in _known_settings.problems(str(daemon), by_section(str(daemon), settings)):
+            hint = f"`man {daemon}.conf` has those that there are"
+            yield Trap("settings", problem, hint)
+
+
 def setting_path(daemon: str, name: str) -> str:
     """The file of settings of a daemon."""
     return f"{FOLDER}/{daemon}.conf.d/{name.removesuffix('.conf')}.conf"
@@ -135,7 +163,7 @@ def _tell(daemon: str) -> None:
         return
     if daemon == "system":
         service.systemctl_reload()
-    elif daemon in ("journald", "logind", "resolved", "timesyncd"):
+    elif daemon == "logind" or daemon in RESTARTED:
         unit = f"systemd-{daemon}.service"
         if systemd.status(unit, ""):
             try:

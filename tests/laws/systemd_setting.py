@@ -11,6 +11,14 @@ KEPT = {"name": "limits", "daemon": "journald", "settings": {"SystemMaxUse": "20
 FOLDER = "mkdir -p /etc/systemd/journald.conf.d; cd /etc/systemd/journald.conf.d; "
 THERE = FOLDER + "printf '[Journal]\\nSystemMaxUse=200M\\n' >limits.conf; "
 MANY = {"DNS": ["10.0.0.1", "::1"], "DNSSEC": False, "ReadEtcHosts": True, "StaleRetentionSec": 0}
+MISSPELT = {"name": "limits", "daemon": "journald", "settings": {"SystemMaxUsage": "200M"}}
+SHIPPED = "cd /etc/systemd; echo '[Journal]' >>journald.conf; "
+SECTIONED = {"SpeedMeter": True, "DHCPv4": {"DUIDType": "vendor"}}
+NOWHERE = {"DNS": "::1", "DHCPv5": {"DUIDType": "vendor"}}
+ALL_UNKNOWN = (
+    "networkd knows no setting DNS in [Network]: it is one of resolved; networkd knows no section"
+    " [DHCPv5]: did you mean DHCPv6?"
+)
 RULES = ["d /srv/app 0750 root root -"]
 USED = f"mkdir -p /etc/tmpfiles.d; echo '{RULES[0]}' >/etc/tmpfiles.d/app.conf; "
 USER = 'u app - "An application" /srv/app'
@@ -23,6 +31,10 @@ SCENARIOS = [
     on("setting", name="dns", daemon="resolved", settings=MANY),
     on("setting", FOLDER + "mkdir limits.conf", fails="is no file: remove it first", **KEPT),
     on("setting", fails="a backslash at the end", **{**KEPT, "settings": {"Storage": "a\\"}}),
+    on("setting", name="net", daemon="networkd", settings=SECTIONED),
+    on("setting", fails="SystemMaxUsage in [Journal]: did you mean SystemMaxUse?", **MISSPELT),
+    on("setting", SHIPPED + "echo '#SystemMaxUsage=' >>journald.conf", **MISSPELT),
+    on("setting", name="net", daemon="networkd", settings=NOWHERE, fails=ALL_UNKNOWN),
     on("setting_absent", THERE, name="limits", daemon="journald"),
     on("tmpfiles", name="app", rules=RULES),
     on("tmpfiles", USED, plans=False, name="app", rules=RULES),
