@@ -16,11 +16,14 @@ STORE = "later checks"
 
 
 class LaterCheck(Record):
-    """A look that is due. due: on time.monotonic's clock. problem: returns the mistake, or ""."""
+    """A look that is due. due: on time.monotonic's clock. problem: returns the mistake, or "".
+    hint: of what is only a warning, the cure.
+    """
 
     chunk: Chunk
     due: float
     problem: Callable[[], str]
+    hint: str = ""
 
 
 def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> None:
@@ -35,6 +38,15 @@ def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> Non
     """
     if here.chunk is not None and not is_planning():
         here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
+
+
+def warn_later(subject: str, problem: Callable[[], str], hint: str) -> None:
+    """Have the machine looked at before the run ends, and a warning given for what is wrong then.
+
+    subject: as of check_later. problem: returns it, or an empty text. hint: the cure.
+    """
+    if here.chunk is not None and not is_planning():
+        here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic(), problem, hint)
 
 
 def forget_check(subject: str) -> None:

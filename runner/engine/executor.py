@@ -21,7 +21,7 @@ from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import Invocation, Mode, Reaction, Step
 from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
-from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
+from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
 from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
@@ -502,7 +502,10 @@ class Executor:
                     problem = check.problem()
                 except StateFailed as failure:
                     problem = failure.message
-            if problem:
+            if problem and check.hint:
+                warning = Diagnostic(problem, None, check.hint, severity="warning")
+                self.run.emit(Warned((self.run.secrets.diagnostic(warning),)))
+            elif problem:
                 self._report_later(chunk, "recheck", problem)
 
     def _report_unsynced(self) -> None:

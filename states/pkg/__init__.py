@@ -250,7 +250,8 @@ def uptodate(
     how: Upgrading = Installing(),
 ) -> Planned:
     """Make sure that all packages, or some, are in their newest version. What the package manager
-    keeps back is told. `service.current` restarts, or tells, what runs on with replaced libraries.
+    keeps back is told as a warning; at the end of the run, as of each that changes packages, which
+    services run on with replaced libraries: `service.current` restarts them.
 
     name: Names the state.
     refresh: Renew the package lists first.
@@ -274,6 +275,8 @@ def uptodate(
     newer, kept = simulation.to_upgrade(everything)
     here.follows(repr(newer))
     told = f" (kept back: {', '.join(kept)})" if kept else ""
+    if kept:
+        here.warn(f"kept back by the package manager: {', '.join(kept)}")
     names = [selection.name_of(entry) for entry in pkgs or ()]
     changes = {
         package: change for package, change in newer.items() if not names or package in names

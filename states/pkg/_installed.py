@@ -367,7 +367,7 @@ class _Installation:
         undone = ""
         try:
             try:
-                pkg.carry_out(self._transaction(self._targets))
+                selection.carry_out(self._transaction(self._targets))
             except pkg.NotDone:
                 raise
             except CommandFailed:
@@ -375,7 +375,7 @@ class _Installation:
                 if not others or not own:
                     raise
                 # what another state asked for must not fail this one
-                pkg.carry_out(self._transaction(own))
+                selection.carry_out(self._transaction(own))
         except pkg.NotDone as failure:
             undone = failure.message
         except CommandFailed as failure:

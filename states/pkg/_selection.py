@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
-from modules import debconf, file, pkg
+from modules import debconf, file, pkg, service
 from modules.pkg import package_manager
 from runner.api import (
     Chunk,
@@ -21,6 +21,8 @@ from runner.api import (
     here,
     requires_feature,
 )
+from runner.api.later import warn_later
+from runner.api.offline import is_offline
 from runner.api.versions import holds
 from states._tools import Variables
 
@@ -270,7 +272,7 @@ def carried_out(
     """
     try:
         if transaction.targets or transaction.action.endswith("upgrade"):
-            pkg.carry_out(transaction)
+            carry_out(transaction)
     except pkg.NotDone as failure:
         done = differences(before, pkg.list_pkgs())
         message = f"{undone(failure.packages)}\n{failure.message}".strip()
@@ -279,6 +281,26 @@ def carried_out(
         done = differences(before, pkg.list_pkgs())
         raise StateFailed(problem + failure.message, changes=done) from None
     return differences(before, pkg.list_pkgs())
+
+
+def carry_out(transaction: pkg.Transaction) -> None:
+    """Carry out a transaction; at the end of the run it is told what runs on with replaced files.
+    Raises as pkg.carry_out does.
+    """
+    if not is_offline():
+        warn_later("replaced files", _outdated, "`service.current` restarts services")
+    pkg.carry_out(transaction)
+
+
+def _outdated() -> str:
+    """What runs on with files that were replaced; empty where nobody can tell."""
+    try:
+        found = service.outdated()
+    except StateFailed:
+        return ""
+    left = f"; till a restart of the machine: {', '.join(found.left)}" if found.left else ""
+    stale = ", ".join(found.stale)
+    return f"services run on with files that were replaced: {stale}{left}" if stale else ""
 
 
 ERROR = "An error was encountered while installing package(s): "

@@ -100,6 +100,18 @@ def test_packages_that_are_to_go_before(machine: Debian) -> None:
     assert machine.results("sls", "new", "--test")["current"]["result"] is True
 
 
+def test_who_changes_packages_is_told_at_the_end(machine: Debian) -> None:
+    """Once, and not where the run has restarted them by then."""
+    machine.run(REPLACED)
+    told = machine.runner("single", "pkg.installed", "greeting").stderr
+    assert told.count("warning: services run on with files that were replaced: ") == 1
+    assert " mine" in told and "`service.current` restarts" in told
+    assert "replaced" not in machine.runner("single", "pkg.installed", "greeting").stderr
+    machine.tree(gone="greeting:\n  pkg.removed: []\n" + STATE["current"].replace("kept*", "x"))
+    again = machine.runner("sls", "gone")
+    assert "files that were replaced" not in again.stderr and "greeting" in again.stdout
+
+
 def test_a_service_that_cannot_start_again(machine: Debian) -> None:
     """The others are restarted; the failure names the service."""
     machine.run("systemctl start only")

@@ -99,6 +99,8 @@ def test_only_security_updates_and_what_is_kept_back(fresh: Debian) -> None:
     for words in (["security=True"], []):
         told = single(fresh, "pkg.uptodate", "x", *words, "--test")["comment"]
         assert "(kept back: greeting)" in str(told)
+        shown = fresh.runner("single", "pkg.uptodate", "x", *words, "--test").stdout
+        assert "kept back by the package manager: greeting" in shown
     fresh.run("apt-mark unhold greeting")
     foreseen = single(fresh, "pkg.uptodate", "x", "security=True", "--test")["changes"]
     done = single(fresh, "pkg.uptodate", "x", "security=True")["changes"]
