@@ -30,7 +30,8 @@ from laws import EVERYTHING, Scenario, all_scenarios
 from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
-from modules._machine import processes
+from modules._planned.dry_run import PlannedOverlay
+from modules._planned.view import View, planned_view
 from modules.file._contents.copy import copy_place
 from modules.file._contents.write import Owner
 from modules.file._paths.place import place
@@ -273,11 +274,25 @@ def see_behind_a_plan(scenario: Scenario, tmp_path: Path) -> None:
         place(str(tmp_path)) as new,
     ):
         copy_place(old, new, Owner(), preserve=True, special=True)
-    found = said(scenario, tmp_path, planned)
-    with running(planned):  # who may not mount has commands that see the machine as it is
-        assert found == expected or processes.view() is None, "a look sees what is only planned"
+    with noting_views() as views:
+        found = said(scenario, tmp_path, planned)
+    # a command of who may not mount sees the machine as it is
+    assert found == expected or None in views, "a look sees what is only planned"
     for name in os.listdir(elsewhere):
         (elsewhere / name).rename(tmp_path / name)
+
+
+@contextmanager
+def noting_views() -> Iterator[list[View | None]]:
+    """The views of the planned machine that commands are given meanwhile."""
+    views: list[View | None] = []
+
+    def view(planned: PlannedOverlay) -> View | None:
+        views.append(planned_view(planned))
+        return views[-1]
+
+    with patch.object(PlannedOverlay, "view", view):
+        yield views
 
 
 def _no_sockets(folder: str, names: list[str]) -> list[str]:

@@ -19,7 +19,7 @@ from modules._planned.machine import planned_machine
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._contents import Contents, Member
 from modules.pkg.package_manager import PackageManager, Placement
-from runner.api import CommandFailed, Record
+from runner.api import CommandFailed, Record, here
 
 REMOVING = frozenset(("prerm", "postrm"))  # scripts of a package that goes
 
@@ -208,6 +208,8 @@ class _Laying:
             self._files.put(folder, name, entry)
         else:
             self._files.put(folder, name + self._placement.LEFT, entry)
+            if warning := self._placement.LEFT_WARNING:
+                here.warn(warning.format(path=path, left=path + self._placement.LEFT))
 
     def _entry(self, contents: Contents, member: Member, path: str) -> Entry | None:
         """Return what a member becomes."""

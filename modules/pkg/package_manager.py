@@ -274,6 +274,8 @@ class Placement(Protocol):
 
     LEFT: str
     """What follows the name of a new configuration file beside the one that stays."""
+    LEFT_WARNING: str
+    """What a real run warns of then, with {path} and {left}; empty: nothing."""
     REPLACED: str
     """The same of the former one, beside the new one."""
     SAVED: str

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
+from both_runs import unlike
 from debian import Debian
 
 PAIRS = 90  # of all
@@ -150,15 +151,6 @@ def prepare(machine: Debian, count: int) -> None:
     machine.run("sh", "-c", script, *users)
 
 
-def outcome(result: dict[str, Any]) -> Any:
-    """Return what a state did, or would do: its changes, or why it did nothing or failed."""
-    if result["__id__"].split()[2:3] == ["command"] and result["result"] is not False:
-        return "run"
-    done = "failed" if result["result"] is False else "done"
-    same = result["result"] is False or not result["changes"]
-    return done, result["changes"], result["comment"] if same else ""
-
-
 def contents(machine: Debian) -> str:
     """All that accounts are made of, byte for byte."""
     return machine.read(
@@ -177,10 +169,10 @@ def differing(machine: Debian, pairs: list[tuple[str, str]]) -> dict[str, Any]:
     real = machine.results("sls", "pairs", code=None)
     assert len(real) == 2 * len(pairs) + len(DATABASES)
     return {
-        name: (outcome(dry[name]), outcome(real[name]))
-        for name in real
-        if outcome(dry[name]) != outcome(real[name])
-        and "(depends on cmd: " not in dry[name]["comment"]  # another command might add the user
+        name: both
+        for name, both in unlike(dry, real).items()
+        if "(depends on cmd: " not in dry[name]["comment"]  # another command might add the user
+        and not (name.split()[2:3] == ["command"] and dry[name]["result"] is None)
     }
 
 
@@ -303,6 +295,4 @@ def test_settings_are_planned_as_they_are_then_made(debian: Debian) -> None:
     dry = debian.results("sls", "settings", "--test", code=None)
     assert contents(debian) == before
     real = debian.results("sls", "settings", code=None)
-    assert {name: outcome(dry[name]) for name in real} == {
-        name: outcome(real[name]) for name in real
-    }
+    assert unlike(dry, real) == {}

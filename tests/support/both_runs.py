@@ -26,20 +26,35 @@ def contents_of(paths: list[str]) -> dict[str, Any]:
     }
 
 
+def unlike(dry: dict[str, Any], real: dict[str, Any]) -> dict[str, Any]:
+    """Return the states of which a dry run says something else than the real run then does, and in
+    what: the result, the changes, what it warns of, the turn, and why where it does nothing or
+    fails.
+    """
+    assert list(dry) == list(real), "the same states in the same order"
+    wrong = {}
+    for name, done in real.items():
+        said, wanted = _told(dry[name]), _told(done)
+        if done["result"] and done["changes"]:
+            said["comment"] = wanted["comment"] = ""  # each in its tense
+            wanted["result"] = None
+        if differing := {key: (said[key], wanted[key]) for key in said if said[key] != wanted[key]}:
+            wrong[name] = differing
+    return wrong
+
+
+def _told(result: dict[str, Any]) -> dict[str, Any]:
+    told = {key: result.get(key) for key in ("result", "changes", "warnings", "__run_num__")}
+    # only who started a service can read its journal
+    return {**told, "comment": result["comment"].partition("\n\nThe last lines")[0]}
+
+
 def foreseen(machine: Debian, sls: str, code: int | None = 0) -> dict[str, Any]:
-    """Assert that a dry run says of each state what the real run then does, and why where it does
-    nothing; return its results. code: the status of both, None for any.
+    """Assert that a dry run says of each state what the real run then does; return its results.
+    code: the status of both, None for any.
     """
     dry = machine.results("sls", sls, "--test", code=code)
-    real = machine.results("sls", sls, code=code)
-    wrong = []
-    for name, done in real.items():
-        said = dry[name]
-        expected = None if done["result"] and done["changes"] else done["result"]
-        comment = done["comment"].partition("\n\nThe last lines")[0]
-        same = (said["result"], said["changes"]) == (expected, done["changes"])
-        if not same or not (expected is None or said["comment"] == comment):
-            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
+    wrong = unlike(dry, machine.results("sls", sls, code=code))
     assert not wrong, json.dumps(wrong, indent=1)
     return dry
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from both_runs import unlike
 from debian import Debian
 
 
@@ -25,8 +26,6 @@ def agreed(machine: Debian, units: dict[str, dict[str, Any]]) -> dict[str, Any]:
     dry = machine.results("sls", "all", "--test")
     real = machine.results("sls", "all")
     again = machine.results("sls", "all", "--test")
-    assert {name: result["changes"] for name, result in dry.items()} == {
-        name: result["changes"] for name, result in real.items()
-    }
+    assert unlike(dry, real) == {}
     assert not any(result["changes"] for result in again.values()), again
     return real

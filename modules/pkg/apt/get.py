@@ -25,6 +25,10 @@ OPTIONS = "DPkg::Options::="
 NEW_CONFFILES = f"{OPTIONS}--force-confnew"  # --force-confdef would keep the changed ones
 MOST_LINES = 5  # of what a script says
 UPDATES = "/var/lib/dpkg/updates"
+KEPT = (
+    "{path} was changed on this machine and stays as it is: the new one of its package is {left}"
+    " (`force_conf_new: True` takes that)"
+)
 _LOCKED = re.compile(
     r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$",
     re.MULTILINE,
@@ -55,10 +59,7 @@ def run(*words: str) -> None:
     if done.retcode:
         raise CommandFailed(errors(done))
     for path in _KEPT.findall(done.stderr + done.stdout):
-        here.warn(
-            f"{path} was changed on this machine and stays as it is: the new one of its package is"
-            f" {path}.dpkg-dist (`force_conf_new: True` takes that)"
-        )
+        here.warn(KEPT.format(path=path, left=f"{path}.dpkg-dist"))
     for line in done.stderr.splitlines():
         if words[0] == "update" and line.startswith("W: Failed to fetch"):
             here.warn(f"the package lists are old: {line.removeprefix('W: ')}")

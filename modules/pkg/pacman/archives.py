@@ -95,6 +95,7 @@ class PacmanPlacement:
     """How pacman places what archives hold: by its NoExtract and NoUpgrade."""
 
     LEFT, REPLACED, SAVED = ".pacnew", "", ".pacsave"
+    LEFT_WARNING = "{path} installed as {left}"
     BESIDE: tuple[str, ...] = ()
     PURGES, RESTORES = True, True
 

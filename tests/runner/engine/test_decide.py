@@ -64,6 +64,7 @@ CASES = [
     ("onchanges same; onchanges ok", Verdict.RUN, ""),
     ("onchanges failch", Verdict.SKIP, NO_CHANGE),
     ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
+    ("onchanges_any same; onchanges_any failch", Verdict.SKIP, NO_CHANGE),
     ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
     ("onfail dry", Verdict.SKIP, "State was not run because onfail req did not change"),
     ("onfail open", Verdict.OPEN, "It would be run if test: open failed"),
