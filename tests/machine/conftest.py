@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,21 +37,31 @@ def _debian(layer: Path, init: str = "systemd") -> Iterator[Debian]:
 
 
 @pytest.fixture
-def fresh(layer: Path, init: str) -> Iterator[Debian]:
-    """A machine for this test alone."""
+def debian(layer: Path, init: str) -> Iterator[Debian]:
+    """A machine for this test alone: nothing that another test did is seen, and nothing has to be
+    put back.
+    """
     yield from _debian(layer, init)
+
+
+@pytest.fixture
+def fresh(debian: Debian) -> Debian:
+    """The same, by an older name."""
+    return debian
 
 
 @pytest.fixture(scope="module")
-def debian(layer: Path, init: str) -> Iterator[Debian]:
-    """A machine that the tests of a file share: each leaves it as it was, or uses its own files."""
+def workshop(layer: Path, init: str) -> Iterator[Debian]:
+    """A machine for fixtures of a file, which make in it what its tests get as data, or only look
+    at. No test has it.
+    """
     yield from _debian(layer, init)
 
 
-@pytest.fixture(scope="session")
-def lasting() -> Iterator[Debian]:
-    """A machine that stays until the end, for all who do not mind what it has been through."""
-    yield from _debian(layer_or_skip("base"))
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hold tests to machines of their own: in what order they run must not matter."""
+    assert isinstance(item, pytest.Function)
+    assert "workshop" not in inspect.signature(item.function).parameters, "no test has it"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,9 +6,7 @@ what came of it.
 from __future__ import annotations
 
 import time
-from typing import Any
 
-import pytest
 from debian import Debian
 from starting import wait_until
 
@@ -99,137 +97,118 @@ FOLDERS = "/home /srv /etc/cron* /var/spool/cron /etc/sysctl.d /etc/default /etc
 FOUND = f"ls -lR --full-time {FOLDERS} 2>&1 || true"
 
 
-@pytest.fixture(scope="session")
-def ran(lasting: Debian) -> dict[str, dict[str, Any]]:
-    """The results of a dry run, a real one and a second one."""
-    lasting.run(PREPARE)
-    lasting.tree(all=TREE)
-    before = lasting.read(f"{WATCHED}; {FOUND}")
-    dry = lasting.results("sls", "all", "--test")
-    assert lasting.read(f"{WATCHED}; {FOUND}") == before, "a dry run touches nothing"
-    return {
-        "dry": dry,
-        "real": lasting.results("sls", "all"),
-        "again": lasting.results("sls", "all"),
-    }
+def test_everything_changes_once_and_the_dry_run_knew(debian: Debian) -> None:
+    """And what the run made is of use: a step after the other."""
+    debian.run(PREPARE)
+    debian.tree(all=TREE)
+    before = debian.read(f"{WATCHED}; {FOUND}")
+    dry = debian.results("sls", "all", "--test")
+    assert debian.read(f"{WATCHED}; {FOUND}") == before, "a dry run touches nothing"
+    assert not {id_: each["comment"] for id_, each in dry.items() if each["result"] is not None}
+    real = debian.results("sls", "all")
+    assert all(each["result"] is True and each["changes"] for each in real.values()), real
+    again = debian.results("sls", "all")
+    assert all(each["result"] is True and not each["changes"] for each in again.values()), again
+    the_user_is_one(debian)
+    sshd_lets_the_key_in(debian)
+    git_goes_on(debian)
+    it_is_mounted(debian)
+    the_system_is_set(debian)
+    cron_runs_the_entry_within_its_minute(debian)
 
 
-def test_everything_changes_once_and_the_dry_run_knew(ran: dict[str, dict[str, Any]]) -> None:
-    unforeseen = {
-        name: each["comment"] for name, each in ran["dry"].items() if each["result"] is not None
-    }
-    assert not unforeseen
-    assert all(each["result"] is True and each["changes"] for each in ran["real"].values()), ran[
-        "real"
-    ]
-    assert all(each["result"] is True and not each["changes"] for each in ran["again"].values()), (
-        ran["again"]
-    )
+test_everything_changes_once_and_the_dry_run_knew.waits = True  # type: ignore[attr-defined]
 
 
-def test_the_user_is_one(lasting: Debian, ran: object) -> None:
-    assert lasting.read("id zoe") == "uid=4801(zoe) gid=4800(zoo) groups=4800(zoo),100(users)"
+def the_user_is_one(debian: Debian) -> None:
+    assert debian.read("id zoe") == "uid=4801(zoe) gid=4800(zoo) groups=4800(zoo),100(users)"
     assert (
-        lasting.read("su -l zoe -c 'echo $GREETING; pwd; stat -c %U:%G .'")
+        debian.read("su -l zoe -c 'echo $GREETING; pwd; stat -c %U:%G .'")
         == "hi\n/home/zoe\nzoe:zoo"
     )
     check = (
         "import crypt,spwd; h = spwd.getspnam('zoe').sp_pwdp; print(crypt.crypt('secret', h) == h)"
     )
-    assert lasting.read("/usr/bin/python3", "-W", "ignore", "-c", check) == "True"
+    assert debian.read("/usr/bin/python3", "-W", "ignore", "-c", check) == "True"
 
 
-def test_a_user_who_is_at_work_stays(lasting: Debian, ran: object) -> None:
-    lasting.run("useradd busy")
-    pid = lasting.start("sleep", "1000", user="busy")
-    (result,) = lasting.results("single", "user.absent", "busy", code=2).values()
-    assert (result["result"], result["changes"]) == (False, {})
-    assert "user busy is currently used by process" in result["comment"]
-    assert result["comment"].endswith("(let it end, or say `force: True`)")
-    assert lasting.results("single", "user.absent", "busy", "force=True")["busy"]["changes"]
-    lasting.run(f"kill {pid}")
-
-
-def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
-    answer = lasting.read(
+def sshd_lets_the_key_in(debian: Debian) -> None:
+    answer = debian.read(
         "ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'"
     )
     assert answer == "zoe\n/home/zoe"
     # a report goes the same way
-    lasting.write("/srv/report.yaml", "report: {to: 'ssh://zoe@localhost/~/in', key_file: key}\n")
-    lasting.run("su -l zoe -c 'mkdir -m 2770 in'")
+    debian.write("/srv/report.yaml", "report: {to: 'ssh://zoe@localhost/~/in', key_file: key}\n")
+    debian.run("su -l zoe -c 'mkdir -m 2770 in'")
     words = ("single", "test.nop", "name=x", "--config", "/srv/report.yaml")
-    assert "waits" not in lasting.runner(*words).stderr
-    lasting.run("mv /home/zoe/in /home/zoe/away")
-    assert "1 report waits" in lasting.runner(*words).stderr
-    lasting.run("mv /home/zoe/away /home/zoe/in")
-    lasting.runner("report", "send", "--config", "/srv/report.yaml")
-    assert lasting.read("cd /home/zoe/in; stat -c '%a %U' $(ls -A)") == "640 zoe\n640 zoe"
-    assert lasting.read("cd /home/zoe/in; grep -l test_.-x_.-x_.-nop * | wc -l") == "2"
+    assert "waits" not in debian.runner(*words).stderr
+    debian.run("mv /home/zoe/in /home/zoe/away")
+    assert "1 report waits" in debian.runner(*words).stderr
+    debian.run("mv /home/zoe/away /home/zoe/in")
+    debian.runner("report", "send", "--config", "/srv/report.yaml")
+    assert debian.read("cd /home/zoe/in; stat -c '%a %U' $(ls -A)") == "640 zoe\n640 zoe"
+    assert debian.read("cd /home/zoe/in; grep -l test_.-x_.-x_.-nop * | wc -l") == "2"
 
 
-def test_what_is_mounted(lasting: Debian, ran: object) -> None:
-    assert lasting.read("findmnt -no FSTYPE,OPTIONS /srv/ram").split()[0] == "tmpfs"
-    assert "nosuid" in lasting.read("findmnt -no OPTIONS /srv/ram")
-    lasting.run("echo x >/srv/ram/file")
-    assert lasting.read("cat /srv/bound/file") == "x"
-    fstab = lasting.read("cat /etc/fstab")
+def it_is_mounted(debian: Debian) -> None:
+    assert debian.read("findmnt -no FSTYPE,OPTIONS /srv/ram").split()[0] == "tmpfs"
+    assert "nosuid" in debian.read("findmnt -no OPTIONS /srv/ram")
+    debian.run("echo x >/srv/ram/file")
+    assert debian.read("cat /srv/bound/file") == "x"
+    fstab = debian.read("cat /etc/fstab")
     assert "/srv/ram" in fstab
     assert "/srv/bound" not in fstab
-    lasting.run(
+    debian.run(
         "umount /srv/bound; umount /srv/ram; mount /srv/ram; umount /srv/ram; mount /srv/ram"
     )
-    pid = lasting.start("sleep", "1000", cwd="/srv/ram")
-    (busy,) = lasting.results(
+    pid = debian.start("sleep", "1000", cwd="/srv/ram")
+    (busy,) = debian.results(
         "single", "mount.unmounted", "/srv/ram", "persist=True", code=2
     ).values()
     assert "busy" in busy["comment"]
-    assert "/srv/ram" in lasting.read("cat /etc/fstab"), "what is still mounted stays in fstab"
-    lasting.run(f"kill {pid}")
-    lasting.ended(pid)
-    lasting.results("single", "mount.unmounted", "/srv/ram", "persist=True")
-    assert "/srv/ram" not in lasting.read("cat /etc/fstab /proc/mounts")
+    assert "/srv/ram" in debian.read("cat /etc/fstab"), "what is still mounted stays in fstab"
+    debian.run(f"kill {pid}")
+    debian.ended(pid)
+    debian.results("single", "mount.unmounted", "/srv/ram", "persist=True")
+    assert "/srv/ram" not in debian.read("cat /etc/fstab /proc/mounts")
 
 
-def test_settings_of_the_system(lasting: Debian, ran: object) -> None:
-    assert lasting.read("cat /proc/sys/net/ipv4/ip_forward") == "1"
-    lasting.run("echo 0 >/proc/sys/net/ipv4/ip_forward; sysctl -q --system 2>/dev/null || true")
-    assert lasting.read("cat /proc/sys/net/ipv4/ip_forward") == "1", "also after the next start"
-    assert "Time zone: Europe/Paris" in lasting.read("timedatectl")
-    assert "LANG=C.UTF-8" in lasting.read("localectl")
-    assert lasting.read("getent hosts printer").split() == [
+def the_system_is_set(debian: Debian) -> None:
+    assert debian.read("cat /proc/sys/net/ipv4/ip_forward") == "1"
+    debian.run("echo 0 >/proc/sys/net/ipv4/ip_forward; sysctl -q --system 2>/dev/null || true")
+    assert debian.read("cat /proc/sys/net/ipv4/ip_forward") == "1", "also after the next start"
+    assert "Time zone: Europe/Paris" in debian.read("timedatectl")
+    assert "LANG=C.UTF-8" in debian.read("localectl")
+    assert debian.read("getent hosts printer").split() == [
         "10.1.2.3",
         "printer",
         "printer.example.org",
     ]
 
 
-def test_git_goes_on(lasting: Debian, ran: object) -> None:
+def git_goes_on(debian: Debian) -> None:
     log = "git -C /home/zoe/clone log --format=%s; stat -c %U /home/zoe/clone/.git/HEAD"
-    assert lasting.read(log) == "one\nzoe"
-    lasting.run(COMMIT.format("two"))
-    result = lasting.results("sls", "all")["git clone"]
+    assert debian.read(log) == "one\nzoe"
+    debian.run(COMMIT.format("two"))
+    result = debian.results("sls", "all")["git clone"]
     assert set(result["changes"]) == {"revision"}
-    assert lasting.read(log) == "two\none\nzoe"
+    assert debian.read(log) == "two\none\nzoe"
 
 
-def test_a_logged_in_user_stays_unless_forced(lasting: Debian, ran: object) -> None:
-    lasting.run("useradd -m abe")
-    pid = lasting.start("sleep", "1000", user="abe")
-    (refused,) = lasting.results("single", "user.absent", "abe", code=2).values()
-    assert "currently used by process" in refused["comment"]
-    assert lasting.read("getent passwd abe")
-    (removed,) = lasting.results(
-        "single", "user.absent", "abe", "force=True", "purge=True"
-    ).values()
+def test_a_logged_in_user_stays_unless_forced(debian: Debian) -> None:
+    debian.run("useradd -m abe")
+    pid = debian.start("sleep", "1000", user="abe")
+    (refused,) = debian.results("single", "user.absent", "abe", code=2).values()
+    assert (refused["result"], refused["changes"]) == (False, {})
+    assert "user abe is currently used by process" in refused["comment"]
+    assert refused["comment"].endswith("(let it end, or say `force: True`)")
+    assert debian.read("getent passwd abe")
+    (removed,) = debian.results("single", "user.absent", "abe", "force=True", "purge=True").values()
     assert removed["changes"]["abe"] == "removed"
-    lasting.run(f"kill {pid}; test ! -e /home/abe")
+    debian.run(f"kill {pid}; test ! -e /home/abe")
 
 
-def test_cron_runs_the_entry_within_its_minute(lasting: Debian, ran: object) -> None:
-    told = lasting.path("/home/zoe/ran")
+def cron_runs_the_entry_within_its_minute(debian: Debian) -> None:
+    told = debian.path("/home/zoe/ran")
     wait_until(lambda: told.exists() and len(told.read_text().split()) > 1, "the minute of cron")
     assert told.read_text().split() == ["zoe", time.strftime("%Y")]
-
-
-test_cron_runs_the_entry_within_its_minute.waits = True  # type: ignore[attr-defined]

@@ -50,7 +50,7 @@ COPY --from=first /etc/made /etc/made
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def podman(debian: Debian) -> Debian:
     debian.run(BASE)
     debian.write("/srv/web/states/more.sls", TREE)

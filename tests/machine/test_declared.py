@@ -34,7 +34,7 @@ PRUNE = {"nothing else": {"pkg.declared": [{"keep": ["pinned-*"]}]}}
 GOES = {"old": "1.0", "new": ""}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def machine(debian: Debian) -> Debian:
     for name, more in PACKAGES.items():
         about = f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer: me\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from both_runs import unlike
 from debian import Debian
 
 LAYER = "desktop"
@@ -22,9 +23,9 @@ def tree(*states: tuple[str, str, dict[str, Any]]) -> str:
     return json.dumps(made)
 
 
-def test_keys_of_a_user_and_of_the_machine(fresh: Debian) -> None:
-    fresh.run("useradd -m zoe; mkdir -p /etc/dconf/profile")
-    fresh.write("/etc/dconf/profile/user", "user-db:user\nsystem-db:local\n")
+def test_keys_of_a_user_and_of_the_machine(debian: Debian) -> None:
+    debian.run("useradd -m zoe; mkdir -p /etc/dconf/profile")
+    debian.write("/etc/dconf/profile/user", "user-db:user\nsystem-db:local\n")
     own: dict[str, Any] = {"user": "zoe"}
     states = [
         ("dconf.set", "/org/a/own", {"value": "it's mine", **own}),
@@ -33,21 +34,19 @@ def test_keys_of_a_user_and_of_the_machine(fresh: Debian) -> None:
         ("dconf.set", "/org/a/fixed", {"value": True}),
         ("dconf.lock", "/org/a/fixed", {}),
     ]
-    fresh.tree(
+    debian.tree(
         a=tree(*states),
         b=tree(("dconf.reset", "/org/a/own", own), ("dconf.unlock", "/org/a/fixed", {})),
         c=tree(("dconf.set", "/org/a/fixed", {"value": False, **own})),
     )
-    dry, real = fresh.results("sls", "a", "--test"), fresh.results("sls", "a")
-    assert {name: each["changes"] for name, each in dry.items()} == {
-        name: each["changes"] for name, each in real.items()
-    }
+    dry, real = debian.results("sls", "a", "--test"), debian.results("sls", "a")
+    assert unlike(dry, real) == {}
     assert {each["result"] for each in real.values()} == {True}
-    again = fresh.results("sls", "a").values()
+    again = debian.results("sls", "a").values()
     assert [each["changes"] for each in again] == [{}] * len(states)
 
     def read(key: str) -> str:
-        return fresh.read(f"{AS} dconf read /org/a/{key}")
+        return debian.read(f"{AS} dconf read /org/a/{key}")
 
     found = {key: read(key) for key in ("own", "layouts", "free", "fixed")}
     assert found == {
@@ -56,29 +55,29 @@ def test_keys_of_a_user_and_of_the_machine(fresh: Debian) -> None:
         "free": "uint32 5",
         "fixed": "true",
     }
-    assert fresh.read("stat -c %U /home/zoe/.config/dconf/user") == "zoe"
+    assert debian.read("stat -c %U /home/zoe/.config/dconf/user") == "zoe"
 
     def refused() -> bool:
-        (tried,) = fresh.results("sls", "c", code=None).values()
+        (tried,) = debian.results("sls", "c", code=None).values()
         return tried["result"] is False and "non-writable keys" in tried["comment"]
 
     assert refused(), "it is locked"
-    gone = fresh.results("sls", "b")
+    gone = debian.results("sls", "b")
     assert all(each["changes"] for each in gone.values())
-    assert read("own") == "" and fresh.run("test -s /etc/dconf/db/local.d/locks/90-runner", code=1)
-    fresh.runner("undo")
+    assert read("own") == "" and debian.run("test -s /etc/dconf/db/local.d/locks/90-runner", code=1)
+    debian.runner("undo")
     assert read("own") == '"it\'s mine"' and refused()
-    fresh.results("sls", "b")
+    debian.results("sls", "b")
     assert not refused() and read("fixed") == "false"
 
 
-def test_fonts_of_the_machine_and_of_a_user(fresh: Debian) -> None:
+def test_fonts_of_the_machine_and_of_a_user(debian: Debian) -> None:
     sans = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
-    fresh.run(
+    debian.run(
         f"useradd -m zoe; mkdir -p /srv/runner/states/fonts; cp {sans} /srv/runner/states/fonts"
     )
     own: dict[str, Any] = {"user": "zoe", "source": sans}
-    fresh.tree(
+    debian.tree(
         a=tree(
             ("font.installed", "Sans", {"source": "salt://fonts"}), ("font.installed", "Own", own)
         ),
@@ -87,9 +86,9 @@ def test_fonts_of_the_machine_and_of_a_user(fresh: Debian) -> None:
     lists = f"{AS} fc-list : file | grep -e /usr/local -e /home/zoe | sort"
 
     def listed() -> str:
-        return fresh.run(lists, code=None).stdout
+        return debian.run(lists, code=None).stdout
 
-    dry, real = fresh.results("sls", "a", "--test"), fresh.results("sls", "a")
+    dry, real = debian.results("sls", "a", "--test"), debian.results("sls", "a")
     assert {name: each["changes"].keys() for name, each in dry.items()} == {
         name: each["changes"].keys() for name, each in real.items()
     }
@@ -98,11 +97,11 @@ def test_fonts_of_the_machine_and_of_a_user(fresh: Debian) -> None:
         "/home/zoe/.local/share/fonts/Own/DejaVuSans.ttf:",
         "/usr/local/share/fonts/Sans/DejaVuSans.ttf:",
     ]
-    assert not [each for each in fresh.results("sls", "a").values() if each["changes"]]
-    assert not fresh.read("find /home/zoe -not -user zoe")
-    gone = fresh.results("sls", "b")
+    assert not [each for each in debian.results("sls", "a").values() if each["changes"]]
+    assert not debian.read("find /home/zoe -not -user zoe")
+    gone = debian.results("sls", "b")
     assert all(each["changes"] for each in gone.values()) and not listed()
-    fresh.runner("undo")
+    debian.runner("undo")
     assert listed() == there
-    fresh.runner("undo")  # that
+    debian.runner("undo")  # that
     assert not listed()

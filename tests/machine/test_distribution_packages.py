@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 from debian import ROOT, Debian
@@ -58,17 +57,15 @@ Provides: /bin/sh /usr/bin/python3.{sys.version_info[1]}
 
 
 @pytest.fixture(scope="module")
-def machine(debian: Debian) -> Debian:
-    """A machine with the packages of this version in /root/built, and in /root/next those of 99.0:
-    the .deb has the same files, the .rpm next to none.
+def built(workshop: Debian) -> bytes:
+    """A tar file: the packages of this version in root/built, and in root/next those of 99.0: the
+    .deb has the same files, the .rpm next to none; and what they were made of.
     """
     system = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True).stdout
     if system.split(".")[:2] != f"Python {sys.version}".split(".")[:2]:
         pytest.skip(f"packages are for {system.strip()}, and this is another Python")
-    debian.run("rm -rf /var/lib/runner /var/cache/runner")  # this computer's
-    write_wheel(debian.path("/root/wheels"))
-    debian.write("/etc/systemd/system/runner-highstate.timer.d/never.conf", NEVER)
-    debian.run(f"""set -e
+    write_wheel(workshop.path("/root/wheels"))
+    workshop.run(f"""set -e
 mkdir /root/source && cd {ROOT} && cp -R {SOURCES} /root/source && cd /root/source
 export {PACKED}
 packaging/stage /root/wheels /root/staged
@@ -81,15 +78,19 @@ STAGED=/root/less packaging/rpm/build /root/wheels /root/next
 dpkg-deb -R /root/built/*.deb /root/unpacked
 sed -i 's/^Version: .*/Version: 99.0/' /root/unpacked/DEBIAN/control
 dpkg-deb -b /root/unpacked /root/next
+tar -cf /root/all.tar -C / root/wheels root/source root/staged root/less root/built root/next
 """)
-    return debian
+    return workshop.path("/root/all.tar").read_bytes()
 
 
 @pytest.fixture
-def clean(machine: Debian) -> Iterator[Debian]:
-    machine.tree(top="base: {'*': [site]}", site=TREE)
-    yield machine
-    machine.run("dpkg -P sls-runner; rpm -e sls-runner; rm -rf /opt/runner /root/written")
+def machine(debian: Debian, built: bytes) -> Debian:
+    """A machine with all of that, and a tree that is not run but by the tests."""
+    debian.path("/root/all.tar").write_bytes(built)
+    debian.run("tar -xpf /root/all.tar -C /; rm /root/all.tar")
+    debian.write("/etc/systemd/system/runner-highstate.timer.d/never.conf", NEVER)
+    debian.tree(top="base: {'*': [site]}", site=TREE)
+    return debian
 
 
 def runs(machine: Debian) -> list[str]:
@@ -120,8 +121,7 @@ cmp out/*.deb /root/built/*.deb
 """)
 
 
-def test_deb(clean: Debian) -> None:
-    machine = clean
+def test_deb(machine: Debian) -> None:
     machine.run("mkdir -p /opt/runner/bin; touch /opt/runner/bin/runner")
     refused = machine.run("dpkg -i /root/built/*.deb", code=None)
     assert refused.returncode and "move /opt/runner away" in refused.stderr
@@ -175,8 +175,7 @@ def check_what_is_there(machine: Debian) -> None:
     assert not written, "all bytecode was made when the package was built"
 
 
-def test_rpm(clean: Debian) -> None:
-    machine = clean
+def test_rpm(machine: Debian) -> None:
     machine.write("/root/base.spec", BASE)
     machine.run("rpmbuild -bb -D '_rpmdir /root/rpms' /root/base.spec; rpm -i /root/rpms/*/*.rpm")
     machine.run("dnf -y install /root/built/*.rpm")

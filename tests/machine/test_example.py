@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 
-import pytest
 from debian import ROOT, Debian
 
 HIGHSTATE = ["highstate", "--config", f"{ROOT}/sls_examples/runner.yaml"]
@@ -45,9 +44,8 @@ def _shines_through(debian: Debian, path: str) -> bool:
         return False
 
 
-@pytest.fixture(scope="module")
-def website(debian: Debian) -> Debian:
-    """A machine on which the highstate was tried dry, and done."""
+def test_the_highstate_of_the_example(debian: Debian) -> None:
+    """Tried dry, done, done again, and done with other settings."""
     debian.run("touch /marker; sync -f /marker")
     dry = debian.results(*HIGHSTATE, "--test")
     assert {result["result"] for result in dry.values()} == {None}
@@ -56,10 +54,12 @@ def website(debian: Debian) -> Debian:
     assert all(result["result"] is True and result["changes"] for result in first.values()), first
     assert set(dry) == set(first)
     assert touched(debian), "the search finds what is changed"
-    return debian
+    everything_works(debian)
+    nothing_is_left_to_do(debian)
+    a_changed_configuration_reloads_nginx(debian)
 
 
-def test_everything_works(website: Debian) -> None:
+def everything_works(website: Debian) -> None:
     assert page(website, 8080) == "<h1>It works</h1>"
     assert page(website, 8080, "about.html") == "<h1>About this server</h1>"
     assert (
@@ -75,7 +75,7 @@ def test_everything_works(website: Debian) -> None:
     assert website.read("/usr/local/bin/site-report") == "2"
 
 
-def test_nothing_is_left_to_do(website: Debian) -> None:
+def nothing_is_left_to_do(website: Debian) -> None:
     second = website.results(*HIGHSTATE, "--detailed-exitcodes")
     assert all(result["result"] is True and not result["changes"] for result in second.values()), (
         second
@@ -83,7 +83,7 @@ def test_nothing_is_left_to_do(website: Debian) -> None:
     assert {result["result"] for result in website.results(*HIGHSTATE, "--test").values()} == {True}
 
 
-def test_a_changed_configuration_reloads_nginx(website: Debian) -> None:
+def a_changed_configuration_reloads_nginx(website: Debian) -> None:
     started = website.read("systemctl", "show", "--property=MainPID,InvocationID", "nginx")
     other = ["--pillar", json.dumps({"webserver": {"port": 8081}})]
     result = website.results(*HIGHSTATE, *other)["webserver-service"]

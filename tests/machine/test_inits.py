@@ -202,7 +202,7 @@ def test_what_does_not_start_fails(debian: Debian, init: str) -> None:
     assert False in [result["result"] for result in results.values()], results
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def openrc(debian: Debian, init: str) -> Debian:
     if init != "openrc":
         pytest.skip("only OpenRC has this")

@@ -84,7 +84,7 @@ def runs(machine: Debian) -> list[int]:
     return sorted((run["id"] for run in history), reverse=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def machine(debian: Debian, tmp_path_factory: pytest.TempPathFactory) -> Debian:
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")

@@ -38,7 +38,7 @@ LOOK = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def machine(debian: Debian) -> Debian:
     debian.run("ip link add veth7 type veth peer name veth8; ip link set veth8 up")
     return debian

@@ -24,7 +24,7 @@ TICKING = "[Service]\nType=exec\nExecStart=/bin/sleep infinity\n"
 STATE = {"current": "current:\n  service.current:\n    - keep: kept*\n"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def machine(debian: Debian) -> Debian:
     """A machine on which everything runs a library that was replaced."""
     for name in ("ticking", "kept-one", "mine", "docker", "only"):

@@ -6,10 +6,10 @@ it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from both_runs import unlike
 from debian import Debian
 from debian_archive import INDEX
 
@@ -40,14 +40,20 @@ GRAPH = {
     "pairing": "Depends: pair (>= 2.0)",
 }
 NEWER = {"shared": "", "pair": "", "twin": "Depends: pair (= 2.0)"}
-THERE = ("old", "older", "oldest", *NEWER)
 MAKE = f"""
 set -e
 mkdir -p /srv/archive; cd /srv/archive
 for dir in /srv/packages/*; do
-    dpkg-deb -b $dir . >/dev/null; rm -r $dir
+    dpkg-deb -b $dir . >/dev/null
 done
 {INDEX}
+tar -cf /root/archive.tar -C / srv/archive etc/apt/sources.list.d/own.list
+"""
+FURNISH = """
+set -e
+tar -xf /root/archive.tar -C /
+apt-get -q update
+cd /srv/archive
 echo 'APT::Install-Recommends "true";' >/etc/apt/apt.conf.d/zz-recommends
 apt-get -q -y install older oldest
 dpkg -i shared_1.0_all.deb pair_1.0_all.deb twin_1.0_all.deb
@@ -60,7 +66,8 @@ done
 
 
 @pytest.fixture(scope="module")
-def graph(debian: Debian) -> Debian:
+def archive(workshop: Debian) -> bytes:
+    """A tar file of the packages, as what apt installs from."""
     for version, packages in (("1.0", GRAPH), ("2.0", NEWER)):
         for name, more in packages.items():
             about = (
@@ -68,17 +75,17 @@ def graph(debian: Debian) -> Debian:
                 f" me\n{more}\nDescription: {name}\n"
             )
             control = f"/srv/packages/{name}-{version}/DEBIAN/control"
-            debian.write(control, about.replace("\n\n", "\n"))
-    debian.run(MAKE)
-    return debian
+            workshop.write(control, about.replace("\n\n", "\n"))
+    workshop.run(MAKE)
+    return workshop.path("/root/archive.tar").read_bytes()
 
 
 @pytest.fixture
-def clean(graph: Debian) -> Iterator[Debian]:
-    yield graph
-    names = " ".join(set(GRAPH) - {*THERE})
-    graph.run(f"dpkg --purge --force-depends --force-hold {names} 2>/dev/null; rm -f /run/asked")
-    graph.run(f"cd /srv/archive; dpkg -i {' '.join(f'{name}_1.0_all.deb' for name in THERE)}")
+def graph(debian: Debian, archive: bytes) -> Debian:
+    """A machine that has some of the packages, and notes what apt is asked."""
+    debian.path("/root/archive.tar").write_bytes(archive)
+    debian.run(FURNISH)
+    return debian
 
 
 def installed(*names: str, **more: Any) -> dict[str, Any]:
@@ -127,40 +134,35 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_dry_run_says_what_the_real_one_does(clean: Debian, case: str) -> None:
+def test_the_dry_run_says_what_the_real_one_does(graph: Debian, case: str) -> None:
     tree, simulations = CASES[case]
-    clean.run("rm -f /run/asked")
-    clean.tree(graph=json.dumps(tree))
-    dry = clean.results("sls", "graph", "--test")
-    asked = clean.read("cat /run/asked").split("\n")
-    real = clean.results("sls", "graph")
-    assert {name: each["changes"] for name, each in dry.items()} == {
-        name: each["changes"] for name, each in real.items()
-    }
-    for name, each in dry.items():
-        assert each["result"] is (None if real[name]["changes"] else real[name]["result"]), each
+    graph.tree(graph=json.dumps(tree))
+    dry = graph.results("sls", "graph", "--test")
+    asked = graph.read("cat /run/asked").split("\n")
+    real = graph.results("sls", "graph")
+    assert unlike(dry, real) == {}
     assert len([line for line in asked if " -s " in line]) <= simulations, asked
     assert len([line for line in asked if line.startswith("apt-cache policy")]) <= 1, asked
 
 
-def test_recommendations_that_are_off_bring_nothing(clean: Debian) -> None:
-    clean.tree(graph=json.dumps(installed("app", "web", "extra")))
+def test_recommendations_that_are_off_bring_nothing(graph: Debian) -> None:
+    graph.tree(graph=json.dumps(installed("app", "web", "extra")))
     for setting, brought in (("false", set()), ("true", {"extra"})):
-        clean.write("/etc/apt/apt.conf.d/zz-recommends", f'APT::Install-Recommends "{setting}";\n')
+        graph.write("/etc/apt/apt.conf.d/zz-recommends", f'APT::Install-Recommends "{setting}";\n')
         assert (
-            clean.results("sls", "graph", "--test")["app"]["changes"].keys()
+            graph.results("sls", "graph", "--test")["app"]["changes"].keys()
             == {"app", "web", "lib"} | brought
         )
 
 
-def test_what_cannot_be_installed_or_removed_fails_in_both_runs_alike(clean: Debian) -> None:
+def test_what_cannot_be_installed_or_removed_fails_in_both_runs_alike(graph: Debian) -> None:
     wrong = {
         **installed("broken"),
         **removed("dash"),
         "the newest": {"pkg.latest": [{"name": "broken"}]},
     }
-    clean.tree(graph=json.dumps({**wrong, **latest("web")}))
-    dry, real = (clean.results("sls", "graph", *words, code=2) for words in (["--test"], []))
+    graph.tree(graph=json.dumps({**wrong, **latest("web")}))
+    dry, real = (graph.results("sls", "graph", *words, code=2) for words in (["--test"], []))
     for name, told in (
         ("broken", "unmet dependencies"),
         ("dash", "Essential packages"),
@@ -172,23 +174,23 @@ def test_what_cannot_be_installed_or_removed_fails_in_both_runs_alike(clean: Deb
     assert real["web"]["result"] is True
 
 
-def test_a_real_run_simulates_nothing(clean: Debian) -> None:
-    clean.tree(graph=json.dumps({**installed("app", "mailer"), **latest("lang")}))
-    clean.runner("sls", "graph")
-    assert " -s " not in clean.read("cat /run/asked")
-    assert clean.read("dpkg-query -Wf '${Version}' extra") == "1.0"
+def test_a_real_run_simulates_nothing(graph: Debian) -> None:
+    graph.tree(graph=json.dumps({**installed("app", "mailer"), **latest("lang")}))
+    graph.runner("sls", "graph")
+    assert " -s " not in graph.read("cat /run/asked")
+    assert graph.read("dpkg-query -Wf '${Version}' extra") == "1.0"
 
 
-def test_a_state_that_does_not_run_brings_nothing(clean: Debian) -> None:
+def test_a_state_that_does_not_run_brings_nothing(graph: Debian) -> None:
     skipped = {"app": {"pkg.installed": [{"name": "app"}, {"unless": "true"}]}}
-    clean.tree(graph=json.dumps({**skipped, **installed("web", "fpm")}))
-    assert clean.results("sls", "graph", "--test")["web"]["changes"].keys() == {"web", "lib"}
+    graph.tree(graph=json.dumps({**skipped, **installed("web", "fpm")}))
+    assert graph.results("sls", "graph", "--test")["web"]["changes"].keys() == {"web", "lib"}
 
 
-def test_what_is_only_planned_is_not_there_for_what_runs(clean: Debian) -> None:
+def test_what_is_only_planned_is_not_there_for_what_runs(graph: Debian) -> None:
     planned = {"app": {"pkg.installed": [{"name": "app"}, {"noop": True}]}}
-    clean.tree(graph=json.dumps({**planned, **installed("web")}))
-    results = clean.results("sls", "graph")
+    graph.tree(graph=json.dumps({**planned, **installed("web")}))
+    results = graph.results("sls", "graph")
     assert (results["app"]["result"], results["web"]["result"]) == (None, True)
     assert results["web"]["changes"].keys() == {"web", "lib"}
 
@@ -216,9 +218,8 @@ CHAIN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def test_each_state_sees_the_packages_of_those_before_it(clean: Debian) -> None:
-    clean.run("rm -f /run/asked")
-    clean.tree(
+def test_each_state_sees_the_packages_of_those_before_it(graph: Debian) -> None:
+    graph.tree(
         chain=json.dumps(
             {
                 f"{position} {function} {arguments}": {
@@ -228,13 +229,7 @@ def test_each_state_sees_the_packages_of_those_before_it(clean: Debian) -> None:
             }
         )
     )
-    dry = clean.results("sls", "chain", "--test", code=None)
-    real = clean.results("sls", "chain", code=None)
-    wrong = []
-    for name, done in real.items():
-        said = dry[name]
-        expected = None if done["result"] and done["changes"] else done["result"]
-        same = (said["result"], said["changes"]) == (expected, done["changes"])
-        if not same or not (expected is None or said["comment"] == done["comment"]):
-            wrong.append((name, *((r["result"], r["changes"], r["comment"]) for r in (said, done))))
+    dry = graph.results("sls", "chain", "--test", code=None)
+    real = graph.results("sls", "chain", code=None)
+    wrong = unlike(dry, real)
     assert not wrong, json.dumps(wrong, indent=1)

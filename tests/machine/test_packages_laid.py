@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -54,37 +53,26 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
 }
 
 
-@pytest.fixture
-def machine(debian: Debian) -> Iterator[Debian]:
-    """A machine with an archive of the test's own; what a test installs is gone afterwards."""
-    yield debian
-    debian.run(
-        "dpkg --purge tool other 2>/dev/null; rm -rf /srv/archive /srv/packages /etc/tool*"
-        " /etc/apt/sources.list.d/own.list /var/tool /var/cache/runner; apt-get -q update"
-    )
-
-
-def test_states_see_what_a_planned_package_brings(machine: Debian) -> None:
-    machine.run(MAKE)
-    machine.tree(all=tree(("tool",), STATES))
-    dry = assert_foreseen(machine)
+def test_states_see_what_a_planned_package_brings(debian: Debian) -> None:
+    debian.run(MAKE)
+    debian.tree(all=tree(("tool",), STATES))
+    dry = assert_foreseen(debian)
     assert "-host = here" in dry["managed"]["changes"]["diff"]
 
 
 def test_commands_see_packages_wherever_a_state_before_has_planned_something(
-    machine: Debian,
+    debian: Debian,
 ) -> None:
     """What lies over /var, and so over what was made of the packages, is not below the others."""
-    machine.run(MAKE)
+    debian.run(MAKE)
     first = {"first": {"file.managed": [{"name": "/var/first"}, {"contents": "here"}]}}
-    dry = assert_foreseen(machine, {**first, "tool": {"pkg.installed": []}, **STATES})
+    dry = assert_foreseen(debian, {**first, "tool": {"pkg.installed": []}, **STATES})
     assert dry["runs"]["comment"] == dry["sees new folders"]["comment"] == "Success!"
-    machine.run("rm /var/first")
 
 
-def test_what_no_file_shows_is_undecided(machine: Debian) -> None:
+def test_what_no_file_shows_is_undecided(debian: Debian) -> None:
     """The data of dpkg are not planned; a view is made of mounts."""
-    machine.run(MAKE + "mkdir /srv/own")
+    debian.run(MAKE + "mkdir /srv/own")
     states: dict[str, Any] = {
         "tool": {"pkg.installed": []},
         "/srv/own/f": {"file.managed": [{"contents": "here"}]},
@@ -93,18 +81,17 @@ def test_what_no_file_shows_is_undecided(machine: Debian) -> None:
     others = ["dpkg -s cron", "mountpoint -q /", "mountpoint -q /proc"]
     for command in (*asking, *others):
         states[command] = {"test.nop": [{"unless": command}]}
-    machine.tree(all=json.dumps(states))
-    dry = machine.results("sls", "all", "--test")
+    debian.tree(all=json.dumps(states))
+    dry = debian.results("sls", "all", "--test")
     said = {command: dry[command]["comment"] for command in (*asking, *others)}
     assert said == {
         **dict.fromkeys(asking[:2], "tool is only planned (depends on pkg: tool)"),
         **dict.fromkeys(asking[2:], "/srv/own is only planned (depends on file: /srv/own/f)"),
         **dict.fromkeys(others, "unless condition is true"),
     }
-    machine.run("rmdir /srv/own")
 
 
-def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debian) -> None:
+def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(debian: Debian) -> None:
     common = {
         "DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e")),
         "usr/share/tool/stays": "same",
@@ -114,34 +101,32 @@ def test_an_upgrade_replaces_files_and_keeps_what_was_changed_here(machine: Debi
     one |= {"usr/share/tool/goes": "x", "usr/share/tool/old/goes": "x", "etc/tool/gone": "x"}
     one["DEBIAN/conffiles"] += "\n/etc/tool/gone"
     two |= {"usr/share/tool/comes": "x", "usr/share/tool/stays": "other"}
-    machine.run(package("tool", "1", one))
-    machine.run(f"{INDEX} apt-get -q -y install tool; {package('tool', '2', two)} {INDEX}")
-    machine.run(
-        "echo mine >/etc/tool/b; rm /etc/tool/c; echo two >/etc/tool/d; echo x >/etc/tool/e"
-    )
+    debian.run(package("tool", "1", one))
+    debian.run(f"{INDEX} apt-get -q -y install tool; {package('tool', '2', two)} {INDEX}")
+    debian.run("echo mine >/etc/tool/b; rm /etc/tool/c; echo two >/etc/tool/d; echo x >/etc/tool/e")
     paths = [f"/etc/tool/{name}" for name in ("a", "b", "c", "d", "e", "gone")]
     paths += [f"/etc/tool/{name}.dpkg-{end}" for name in "abcde" for end in ("dist", "old")]
     paths += [f"/usr/share/tool/{name}" for name in ("goes", "old", "comes", "stays")]
     latest = {"tool": {"pkg.latest": []}}
-    assert_foreseen(machine, latest | contents_of(paths))
+    assert_foreseen(debian, latest | contents_of(paths))
 
 
-def test_configuration_is_replaced_where_a_state_says_so(machine: Debian) -> None:
+def test_configuration_is_replaced_where_a_state_says_so(debian: Debian) -> None:
     names = "ab"
     files = {"DEBIAN/conffiles": "\n".join(f"/etc/tool/{name}" for name in names)}
-    machine.run(package("tool", "1", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "1")))
-    machine.run(f"{INDEX} apt-get -q -y install tool; echo mine >/etc/tool/a; rm /etc/tool/b")
-    machine.run(package("tool", "2", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "2")))
-    machine.run(INDEX)
+    debian.run(package("tool", "1", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "1")))
+    debian.run(f"{INDEX} apt-get -q -y install tool; echo mine >/etc/tool/a; rm /etc/tool/b")
+    debian.run(package("tool", "2", files | dict.fromkeys(("etc/tool/a", "etc/tool/b"), "2")))
+    debian.run(INDEX)
     paths = [f"/etc/tool/{name}{end}" for name in names for end in ("", ".dpkg-old", ".dpkg-dist")]
     forced = {"tool": {"pkg.latest": [{"force_conf_new": True}]}}
-    assert_foreseen(machine, forced | contents_of(paths))
+    assert_foreseen(debian, forced | contents_of(paths))
 
 
-def test_dpkg_places_what_a_package_brings(machine: Debian) -> None:
+def test_dpkg_places_what_a_package_brings(debian: Debian) -> None:
     files = {f"usr/share/{name}": "new" for name in ("tool/a", "tool/b", "tool/kept", "other/c")}
-    machine.run(package("tool", "1", files) + INDEX)
-    machine.run(
+    debian.run(package("tool", "1", files) + INDEX)
+    debian.run(
         "mkdir -p /srv/real /usr/share; ln -s /srv/real /usr/share/other; groupadd -f toolers;"
         " dpkg-divert --local --rename --divert /usr/share/tool/a.real /usr/share/tool/a;"
         " dpkg-statoverride --force-all --add root toolers 0640 /usr/share/tool/b;"
@@ -160,64 +145,59 @@ def test_dpkg_places_what_a_package_brings(machine: Debian) -> None:
             {"replace": False},
         ]
     }
-    machine.tree(all=tree(("tool",), states))
-    dry = assert_foreseen(machine)
+    debian.tree(all=tree(("tool",), states))
+    dry = assert_foreseen(debian)
     assert dry["rights"]["changes"]["group"] == "root"
-    machine.run(
-        "dpkg --purge tool; dpkg-divert --local --remove /usr/share/tool/a;"
-        " dpkg-statoverride --remove /usr/share/tool/b;"
-        " rm -rf /srv/real /usr/share/other /etc/dpkg/dpkg.cfg.d/own"
-    )
 
 
 @pytest.mark.parametrize("function", ["removed", "purged"])
-def test_files_go_with_their_package(machine: Debian, function: str) -> None:
+def test_files_go_with_their_package(debian: Debian, function: str) -> None:
     files = {"DEBIAN/conffiles": "/etc/tool/a", "etc/tool/a": "1", "usr/share/tool/a/b": "1"}
     files |= {"usr/share/shared/a": "1", "usr/share/tool-own/a": "1"}
-    machine.run(package("tool", "1", files))
-    machine.run(package("other", "1", {"usr/share/shared/b": "1"}) + INDEX)
+    debian.run(package("tool", "1", files))
+    debian.run(package("other", "1", {"usr/share/shared/b": "1"}) + INDEX)
     paths = ["/etc/tool/a", "/usr/share/tool", "/usr/share/shared", "/usr/share/tool-own"]
     seen = contents_of(paths)
     gone = {"gone": {f"pkg.{function}": [{"name": "tool"}]}}
     for before in ("tool other", ""):
         if before:
-            machine.run(f"apt-get -q -y install {before}; echo x >/usr/share/tool-own/mine")
-            machine.tree(all=json.dumps(gone | seen))
+            debian.run(f"apt-get -q -y install {before}; echo x >/usr/share/tool-own/mine")
+            debian.tree(all=json.dumps(gone | seen))
         else:  # planned, and gone in the same run
-            machine.tree(all=tree(("tool", "other"), gone | seen))
-        assert_foreseen(machine)
-        machine.run("dpkg --purge tool other; rm -rf /usr/share/tool-own")
+            debian.tree(all=tree(("tool", "other"), gone | seen))
+        assert_foreseen(debian)
+        debian.run("dpkg --purge tool other; rm -rf /usr/share/tool-own")
 
 
-def test_a_package_of_a_file_is_foreseen(machine: Debian) -> None:
-    machine.run(package("tool", "1", {"etc/tool/a": "1"}) + INDEX)
-    machine.run("mv /srv/archive/tool_1_all.deb /srv/own.deb; rm /srv/archive/Packages")
+def test_a_package_of_a_file_is_foreseen(debian: Debian) -> None:
+    debian.run(package("tool", "1", {"etc/tool/a": "1"}) + INDEX)
+    debian.run("mv /srv/archive/tool_1_all.deb /srv/own.deb; rm /srv/archive/Packages")
     installed = {"tool": {"pkg.installed": [{"sources": [{"tool": "/srv/own.deb"}]}]}}
-    assert_foreseen(machine, installed | contents_of(["/etc/tool/a", "/etc/tool/b"]))
+    assert_foreseen(debian, installed | contents_of(["/etc/tool/a", "/etc/tool/b"]))
 
 
-def test_an_archive_that_fills_the_disk_is_refused(machine: Debian) -> None:
+def test_an_archive_that_fills_the_disk_is_refused(debian: Debian) -> None:
     folder = "/srv/packages/tool-1"
-    machine.run(package("tool", "1"))
-    machine.run(f"mkdir -p {folder}/usr/share; truncate -s 512M {folder}/usr/share/zeros")
-    machine.run(f"dpkg-deb -Zgzip -z1 -b {folder} /srv/archive; rm -r {folder}; {INDEX}")
-    machine.tree(all=tree(("tool",), contents_of(["/usr/share/zeros"])))
-    dry = machine.results("sls", "all", "--test")
+    debian.run(package("tool", "1"))
+    debian.run(f"mkdir -p {folder}/usr/share; truncate -s 512M {folder}/usr/share/zeros")
+    debian.run(f"dpkg-deb -Zgzip -z1 -b {folder} /srv/archive; rm -r {folder}; {INDEX}")
+    debian.tree(all=tree(("tool",), contents_of(["/usr/share/zeros"])))
+    dry = debian.results("sls", "all", "--test")
     [warning] = dry["tool"]["warnings"]
     assert warning == (
         "what the packages bring is not foreseen: /srv/archive/tool_1_all.deb: what is in it is far"
         " larger than itself"
     )
     assert "decided when pkg: tool is done" in dry["there /usr/share/zeros"]["comment"]
-    machine.run("find /var/cache/runner -size +1M | grep . && exit 1 || true")
+    debian.run("find /var/cache/runner -size +1M | grep . && exit 1 || true")
 
 
-def test_packages_go_where_commands_cannot_see_the_plan(machine: Debian) -> None:
-    machine.run(package("other", "1", {"usr/share/shared/b": "1"}) + package("tool", "1"))
+def test_packages_go_where_commands_cannot_see_the_plan(debian: Debian) -> None:
+    debian.run(package("other", "1", {"usr/share/shared/b": "1"}) + package("tool", "1"))
     made = "/srv/packages/tool-1"
     many = f"{made}/usr/share/many"  # more than commands are shown
-    machine.run("bash", "-c", f"mkdir -p {many}/{{1..5100}}; dpkg-deb -b {made} /srv/archive")
-    machine.run(f"{INDEX} apt-get -q -y install other")
+    debian.run("bash", "-c", f"mkdir -p {many}/{{1..5100}}; dpkg-deb -b {made} /srv/archive")
+    debian.run(f"{INDEX} apt-get -q -y install other")
     gone = {"gone": {"pkg.removed": [{"name": "other"}]}}
-    machine.tree(all=tree(("tool",), gone | contents_of(["/usr/share/shared"])))
-    assert_foreseen(machine)
+    debian.tree(all=tree(("tool",), gone | contents_of(["/usr/share/shared"])))
+    assert_foreseen(debian)

@@ -14,6 +14,7 @@ from runner.engine.loader.registry import Registry
 from runner.language.arguments.schema import known
 from runner.output.manual import docstring
 
+INIT = "none"
 REGISTRY = Registry({})
 MODULES = ("alias", "cron", "file", "grains", "group", "host", "ini", "ssh_auth", "user")
 HEADER = "# Lines below here are managed by Salt, do not edit"

@@ -208,7 +208,7 @@ runner sls site --test --out json
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def made_by_hand(debian: Debian) -> Debian:
     debian.run("sh", "-euc", PREPARE + FIREWALLS + DATABASES)
     return debian

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from chromium import Browser, browser
+from chromium import Browser, Chromium, chromium
 from command import Machine
 from debian import Debian
 from run_pages import attacked, attacked_index, fleet_of, index_of, large
@@ -60,35 +60,39 @@ NAMELESS = """[...document.querySelectorAll(
 
 
 @pytest.fixture(scope="module")
-def chromium(debian: Debian) -> Iterator[Browser]:
-    """The one browser of this file."""
-    debian.write("/root/attacked.html", attacked())
-    debian.write("/root/large.html", large(5000))
-    debian.write("/root/attacked_index.html", attacked_index())
-    debian.write("/root/large_index.html", index_of(5000))
-    debian.write("/root/runs.html", index_of(100))
-    debian.write("/root/fleet.html", fleet_of(100))
-    with browser(debian) as chromium:
-        yield chromium
+def process(workshop: Debian) -> Iterator[Chromium]:
+    """The one browser of this file, in a machine that has its pages."""
+    workshop.write("/root/attacked.html", attacked())
+    workshop.write("/root/large.html", large(5000))
+    workshop.write("/root/attacked_index.html", attacked_index())
+    workshop.write("/root/large_index.html", index_of(5000))
+    workshop.write("/root/runs.html", index_of(100))
+    workshop.write("/root/fleet.html", fleet_of(100))
+    with chromium(workshop) as process:
+        yield process
 
 
 @pytest.fixture
-def page(chromium: Browser, debian: Debian, machine: Machine) -> Browser:
+def browser(process: Chromium) -> Iterator[Browser]:
+    with process.browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser, workshop: Debian, machine: Machine) -> Browser:
     """The browser with the page of a run in which a file was changed and a state failed."""
     (machine.folder / "conf").write_text("first line\nold line\n")
     machine.write(a=TREE)
     machine("sls", "a", code=2)
     shown = machine("history", "show", "last", "--out", "html").stdout
-    debian.write("/root/run.html", shown)
-    chromium.problems.clear()
-    chromium.requests.clear()
-    chromium.open(ADDRESS.format("run"))
-    return chromium
+    workshop.write("/root/run.html", shown)
+    browser.open(ADDRESS.format("run"))
+    return browser
 
 
-def fits(chromium: Browser) -> bool:
+def fits(browser: Browser) -> bool:
     """Return whether nothing but what scrolls by itself is wider than the window."""
-    return bool(chromium.value("document.documentElement.scrollWidth <= innerWidth"))
+    return bool(browser.value("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_a_page_is_read_with_and_without_scripts(page: Browser) -> None:
@@ -146,73 +150,69 @@ def test_a_page_fits_and_can_be_read(page: Browser) -> None:
 
 
 @pytest.mark.parametrize("name", ["attacked", "attacked_index"])
-def test_nothing_breaks_out(chromium: Browser, name: str) -> None:
-    chromium.problems.clear()
-    chromium.requests.clear()
-    chromium.open(ADDRESS.format(name))
-    assert chromium.value("document.querySelectorAll('img, script').length") == 1
-    assert chromium.problems == [] and fits(chromium)
+def test_nothing_breaks_out(browser: Browser, name: str) -> None:
+    browser.open(ADDRESS.format(name))
+    assert browser.value("document.querySelectorAll('img, script').length") == 1
+    assert browser.problems == [] and fits(browser)
     # and if something were not escaped: the policy of the page lets it neither run nor load
-    chromium.value(
+    browser.value(
         "document.body.insertAdjacentHTML('beforeend', '<img src=https://example.org/x"
         " onerror=alert(1) style=color:red><iframe srcdoc=x></iframe>')"
     )
-    chromium.value(
+    browser.value(
         "document.body.append(Object.assign(document.createElement('script'),"
         " {textContent: 'window.broken = 1'}))"
     )
-    assert chromium.value("window.broken") is None
-    assert len(chromium.problems) >= 3, chromium.problems
-    assert set(chromium.requests) == {ADDRESS.format(name)}
+    assert browser.value("window.broken") is None
+    assert len(browser.problems) >= 3, browser.problems
+    assert set(browser.requests) == {ADDRESS.format(name)}
 
 
 @pytest.mark.parametrize(
     ("name", "lines", "word"), [("large", 100, "s4907"), ("large_index", 5000, "run4907")]
 )
-def test_a_large_page_is_usable(chromium: Browser, name: str, lines: int, word: str) -> None:
-    chromium.size(1200, 800)
-    chromium.open(ADDRESS.format(name))
-    assert chromium.value(SHOWN) == lines
-    took = chromium.value(
+def test_a_large_page_is_usable(browser: Browser, name: str, lines: int, word: str) -> None:
+    browser.size(1200, 800)
+    browser.open(ADDRESS.format(name))
+    assert browser.value(SHOWN) == lines
+    took = browser.value(
         "Math.min(...[1, 2, 3].map(() => {"
         " words.value = ''; words.dispatchEvent(new Event('input'));"
         f" const start = performance.now(); words.value = '{word}';"
         " words.dispatchEvent(new Event('input')); document.body.offsetHeight;"
         " return performance.now() - start; }))"
     )
-    assert chromium.value(SHOWN) == 1
+    assert browser.value(SHOWN) == 1
     assert took < 10000, "milliseconds: quiet, a tenth of a second"
-    assert fits(chromium)
+    assert fits(browser)
 
 
 @pytest.mark.parametrize(("name", "lines", "failed"), [("runs", 100, 2), ("fleet", 100, 2)])
 def test_an_index_is_read_on_each_screen(
-    chromium: Browser, name: str, lines: int, failed: int
+    browser: Browser, name: str, lines: int, failed: int
 ) -> None:
-    chromium.problems.clear()
-    chromium.requests.clear()
-    chromium.open(ADDRESS.format(name))
+    browser.open(ADDRESS.format(name))
     for width in (390, 820, 1280):
         for dark in (False, True):
-            chromium.size(width, 800, phone=width == 390)
-            chromium.dark(dark)
-            assert fits(chromium), (width, dark)
-    assert chromium.value(CONTRAST) >= 4.5, "in the dark"
-    chromium.dark(False)
-    assert chromium.value(CONTRAST) >= 4.5
-    assert chromium.value(NAMELESS) == []
-    assert chromium.value(SHOWN) == lines
-    chromium.value("words.value = 'drift'; words.dispatchEvent(new Event('input'))")
-    assert 0 < chromium.value(SHOWN) < lines
-    said = chromium.value("document.getElementById('shown').textContent")
+            browser.size(width, 800, phone=width == 390)
+            browser.dark(dark)
+            assert fits(browser), (width, dark)
+    assert browser.value(CONTRAST) >= 4.5, "in the dark"
+    browser.dark(False)
+    assert browser.value(CONTRAST) >= 4.5
+    assert browser.value(NAMELESS) == []
+    assert browser.value(SHOWN) == lines
+    browser.value("words.value = 'drift'; words.dispatchEvent(new Event('input'))")
+    assert 0 < browser.value(SHOWN) < lines
+    said = browser.value("document.getElementById('shown').textContent")
     assert f"of {lines} {'runs' if name == 'runs' else 'machines'}" in said
-    chromium.scripts(False)
+    browser.scripts(False)
     try:
-        chromium.open(ADDRESS.format(name))
+        browser.open(ADDRESS.format(name))
         for box in ("changed", "unchanged"):
-            chromium.value(f"document.getElementById('show-{box}')?.click()")
-        assert chromium.value(SHOWN) == failed, "the style sheet alone chooses by outcome"
+            browser.value(f"document.getElementById('show-{box}')?.click()")
+        assert browser.value(SHOWN) == failed, "the style sheet alone chooses by outcome"
     finally:
-        chromium.scripts(True)
-    assert chromium.problems == []
-    assert set(chromium.requests) == {ADDRESS.format(name)}, "nothing else is asked for"
+        browser.scripts(True)
+    assert browser.problems == []
+    assert set(browser.requests) == {ADDRESS.format(name)}, "nothing else is asked for"

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import debian as machines
 import pytest
 from debian import Debian
-from debian_layer import layer_or_skip
 from guides import run_page
 from starting import waits
 
@@ -46,24 +43,22 @@ def prepared(machine: Debian) -> None:
     machine.write(CONFIG, CONFIGURED)
 
 
-@pytest.fixture(scope="session")
-def with_cron() -> Iterator[Debian]:
+@pytest.fixture
+def with_cron(debian: Debian) -> Debian:
     """A machine whose cron is to start runner each minute; what cron mails is kept."""
-    with machines.debian(layer_or_skip("base")) as machine:
-        prepared(machine)
-        machine.write("/usr/sbin/sendmail", SENDMAIL, 0o755)
-        machine.run("systemctl start cron")
-        machine.runner("schedule", "install", "--cron", "* * * * *", "--cron-d")
-        yield machine
+    prepared(debian)
+    debian.write("/usr/sbin/sendmail", SENDMAIL, 0o755)
+    debian.run("systemctl start cron")
+    debian.runner("schedule", "install", "--cron", "* * * * *", "--cron-d")
+    return debian
 
 
-@pytest.fixture(scope="session")
-def with_timer() -> Iterator[Debian]:
+@pytest.fixture
+def with_timer(debian: Debian) -> Debian:
     """A machine whose systemd is to start runner each minute."""
-    with machines.debian(layer_or_skip("base")) as machine:
-        prepared(machine)
-        machine.runner("schedule", "install", "--every", "1m", "--timer")
-        yield machine
+    prepared(debian)
+    debian.runner("schedule", "install", "--every", "1m", "--timer")
+    return debian
 
 
 def until(machine: Debian, command: str) -> None:
@@ -116,7 +111,7 @@ def test_the_service_has_no_rights_that_no_run_needs(with_timer: Debian) -> None
     listed = json.loads(with_timer.run(words, code=None).stdout)
     closed = {item["json_field"] for item in listed if item["set"]}
     assert closed >= CLOSED, CLOSED - closed
-    until(with_timer, "mountpoint -q /mnt")
+    with_timer.run("systemctl start runner-highstate.service; mountpoint -q /mnt")
 
 
 def test_cron_starts_it_and_mails_what_changed(with_cron: Debian) -> None:
@@ -186,7 +181,6 @@ def test_pulls_are_scheduled(with_timer: Debian) -> None:
     assert "After=network-online.target" in unit and "RandomizedDelaySec=600" in unit
     noted = with_timer.runner("schedule", "install", "--test", "--wait")
     assert "fetch nothing" in noted.stderr
-    with_timer.run(f"sed -i /tree:/d {CONFIG}")
 
 
 def test_the_other_way_replaces_it(with_timer: Debian) -> None:
@@ -228,11 +222,11 @@ class Terminal:
         self._machine.write(path, text)
 
 
-def test_the_page_on_schedules(fresh: Debian) -> None:
+def test_the_page_on_schedules(debian: Debian) -> None:
     """docs/scheduling.md; `RUNNER_GUIDES=write` writes what is printed into it."""
     page = Path(__file__).parent.parent.parent / "docs/scheduling.md"
-    fresh.run("rm -rf /var/lib/runner")  # of the computer that the machine is a copy of
-    wrong, corrected = run_page(page.read_text(), Terminal(fresh))  # type: ignore[arg-type]
+    debian.run("rm -rf /var/lib/runner")  # of the computer that the machine is a copy of
+    wrong, corrected = run_page(page.read_text(), Terminal(debian))  # type: ignore[arg-type]
     if os.environ.get("RUNNER_GUIDES") == "write":
         page.write_text(corrected)
     assert not wrong, "\n".join(wrong)
@@ -241,47 +235,47 @@ def test_the_page_on_schedules(fresh: Debian) -> None:
 FIRST = "runner-first-boot.service"
 
 
-def test_a_first_run_is_tried_until_it_succeeds(fresh: Debian) -> None:
-    fresh.tree(
+def test_a_first_run_is_tried_until_it_succeeds(debian: Debian) -> None:
+    debian.tree(
         top="base: {'*': [all]}\n", all="/root/made: {file.exists: []}\n/root/x: {file.touch: []}\n"
     )
-    fresh.write(CONFIG, CONFIGURED)
-    refused = fresh.runner("schedule", "install", "--first-boot", "--every", "1h", code=1)
+    debian.write(CONFIG, CONFIGURED)
+    refused = debian.runner("schedule", "install", "--first-boot", "--every", "1h", code=1)
     assert "--first-boot goes with install and --pull alone" in refused.stderr
-    fresh.runner("schedule", "install", "--first-boot")
-    assert not fresh.runner("schedule", "install", "--first-boot", "-q").stdout
-    assert status(fresh)["first_boot"] == "pending, when the machine starts"
-    verified = fresh.run(f"systemctl daemon-reload; systemd-analyze verify {FIRST}")
+    debian.runner("schedule", "install", "--first-boot")
+    assert not debian.runner("schedule", "install", "--first-boot", "-q").stdout
+    assert status(debian)["first_boot"] == "pending, when the machine starts"
+    verified = debian.run(f"systemctl daemon-reload; systemd-analyze verify {FIRST}")
     assert verified.stdout + verified.stderr == ""
-    assert fresh.read(f"systemctl is-enabled {FIRST}") == "enabled"
-    before = fresh.read(f"systemctl show -p Before --value {FIRST}")
+    assert debian.read(f"systemctl is-enabled {FIRST}") == "enabled"
+    before = debian.read(f"systemctl show -p Before --value {FIRST}")
     assert "getty@tty1.service" in before and "getty.target" not in before
-    fresh.run(f"mkdir -p /run/systemd/system/{FIRST}.d")
-    fresh.write(f"/run/systemd/system/{FIRST}.d/soon.conf", "[Service]\nRestartSec=1\n")
-    assert fresh.run(f"systemctl daemon-reload; systemctl start {FIRST}", code=None).returncode
-    assert status(fresh)["first_boot"] == "pending, when the machine starts"
-    fresh.run("mkdir -p /run/systemd/shutdown; touch /root/made /run/systemd/shutdown/scheduled")
-    until(fresh, f"test $(systemctl show -p ActiveState --value {FIRST}) = inactive")
-    assert status(fresh)["first_boot"] == "pending, when the machine starts", "it goes on then"
-    fresh.run(f"rm /run/systemd/shutdown/scheduled; systemctl start {FIRST}")
-    until(fresh, f"test ! -L /etc/systemd/system/multi-user.target.wants/{FIRST}")
-    assert status(fresh)["first_boot"] == "done"
-    fresh.runner("schedule", "remove", "--wait")
-    assert status(fresh)["first_boot"] is None
+    debian.run(f"mkdir -p /run/systemd/system/{FIRST}.d")
+    debian.write(f"/run/systemd/system/{FIRST}.d/soon.conf", "[Service]\nRestartSec=1\n")
+    assert debian.run(f"systemctl daemon-reload; systemctl start {FIRST}", code=None).returncode
+    assert status(debian)["first_boot"] == "pending, when the machine starts"
+    debian.run("mkdir -p /run/systemd/shutdown; touch /root/made /run/systemd/shutdown/scheduled")
+    until(debian, f"test $(systemctl show -p ActiveState --value {FIRST}) = inactive")
+    assert status(debian)["first_boot"] == "pending, when the machine starts", "it goes on then"
+    debian.run(f"rm /run/systemd/shutdown/scheduled; systemctl start {FIRST}")
+    until(debian, f"test ! -L /etc/systemd/system/multi-user.target.wants/{FIRST}")
+    assert status(debian)["first_boot"] == "done"
+    debian.runner("schedule", "remove", "--wait")
+    assert status(debian)["first_boot"] is None
 
 
 LOCK = "systemd-inhibit --list --no-legend | grep '^runner .* sleep .* block'"
 
 
-def test_a_machine_does_not_fall_asleep_in_a_run(fresh: Debian) -> None:
-    fresh.tree(a=json.dumps({"a": {"cmd.run": [{"name": waits(LOCK)}]}}))
-    fresh.run("systemctl start systemd-logind")
-    fresh.runner("sls", "a")
-    assert fresh.run(LOCK, code=1), "until its end"
-    fresh.tree(a=json.dumps({"a": {"cmd.run": [{"name": "touch /root/began; sleep 600"}]}}))
-    killed = fresh.start("runner", "sls", "a", ready=f"test -e /root/began && {LOCK}")
-    fresh.run(f"kill -KILL {killed}")
-    fresh.until(f"! {LOCK}")
+def test_a_machine_does_not_fall_asleep_in_a_run(debian: Debian) -> None:
+    debian.tree(a=json.dumps({"a": {"cmd.run": [{"name": waits(LOCK)}]}}))
+    debian.run("systemctl start systemd-logind")
+    debian.runner("sls", "a")
+    assert debian.run(LOCK, code=1), "until its end"
+    debian.tree(a=json.dumps({"a": {"cmd.run": [{"name": "touch /root/began; sleep 600"}]}}))
+    killed = debian.start("runner", "sls", "a", ready=f"test -e /root/began && {LOCK}")
+    debian.run(f"kill -KILL {killed}")
+    debian.until(f"! {LOCK}")
 
 
 JOBS = """
@@ -304,27 +298,27 @@ later:
 PART = "/root/{{ pillar.a }}: {file.managed: [{contents: x}]}"
 
 
-def test_jobs_of_a_tree(fresh: Debian) -> None:
-    prepared(fresh)
-    fresh.tree(jobs=JOBS, **{"jobs/part": PART, "gone": JOBS.replace("present", "absent")})
-    dry = fresh.results("sls", "jobs", "--test")
+def test_jobs_of_a_tree(debian: Debian) -> None:
+    prepared(debian)
+    debian.tree(jobs=JOBS, **{"jobs/part": PART, "gone": JOBS.replace("present", "absent")})
+    dry = debian.results("sls", "jobs", "--test")
     assert {each["result"] for each in dry.values()} == {None}
-    real = fresh.results("sls", "jobs")
+    real = debian.results("sls", "jobs")
     assert {each["result"] for each in real.values()} == {True}
     assert {name: [*each["changes"]] for name, each in dry.items()} == {
         name: [*each["changes"]] for name, each in real.items()
     }
-    until(fresh, "test -e '/root/ran at 5% $HOME' && test -e \"/root/it's\"")
-    assert fresh.read("systemctl is-enabled runner-job-regular.timer") == "enabled"
-    assert fresh.run("systemctl is-active runner-job-later.timer", code=None).returncode
-    times = fresh.read("grep -h OnCalendar /etc/systemd/system/runner-job-later.timer").split("\n")
+    until(debian, "test -e '/root/ran at 5% $HOME' && test -e \"/root/it's\"")
+    assert debian.read("systemctl is-enabled runner-job-regular.timer") == "enabled"
+    assert debian.run("systemctl is-active runner-job-later.timer", code=None).returncode
+    times = debian.read("grep -h OnCalendar /etc/systemd/system/runner-job-later.timer").split("\n")
     assert len(times) == 2, "the day of the month or the day of the week"
     for time_of_job in times:
-        fresh.run(f"systemd-analyze calendar '{time_of_job.removeprefix('OnCalendar=')}'")
-    again = fresh.results("sls", "jobs", "--wait")
+        debian.run(f"systemd-analyze calendar '{time_of_job.removeprefix('OnCalendar=')}'")
+    again = debian.results("sls", "jobs", "--wait")
     assert {name: each["changes"] for name, each in again.items()} == {name: {} for name in again}
     listed = json.loads(
-        fresh.runner("call", "schedule.list", "return_yaml=false", "--out", "json").stdout
+        debian.runner("call", "schedule.list", "return_yaml=false", "--out", "json").stdout
     )["local"]
     assert {name: job["enabled"] for name, job in listed.items()} == {
         "at once 100%": True,
@@ -332,12 +326,12 @@ def test_jobs_of_a_tree(fresh: Debian) -> None:
         "later": False,
     }
     for word in ("disabled", "enabled"):
-        fresh.tree(switch=f"regular: {{schedule.{word}: []}}")
-        assert fresh.results("sls", "switch", "--test")["regular"]["changes"]
-        assert fresh.results("sls", "switch", "--wait")["regular"]["changes"]
-        assert not fresh.results("sls", "switch", "--wait")["regular"]["changes"]
-        state = fresh.run("systemctl is-active runner-job-regular.timer", code=None).stdout
+        debian.tree(switch=f"regular: {{schedule.{word}: []}}")
+        assert debian.results("sls", "switch", "--test")["regular"]["changes"]
+        assert debian.results("sls", "switch", "--wait")["regular"]["changes"]
+        assert not debian.results("sls", "switch", "--wait")["regular"]["changes"]
+        state = debian.run("systemctl is-active runner-job-regular.timer", code=None).stdout
         assert (state.strip() == "active") is (word == "enabled")
-    assert {each["result"] for each in fresh.results("sls", "gone", "--wait").values()} == {True}
-    assert fresh.read("ls /etc/systemd/system | grep runner-job | wc -l") == "0"
-    assert fresh.run("systemctl is-active runner-job-regular.timer", code=None).returncode
+    assert {each["result"] for each in debian.results("sls", "gone", "--wait").values()} == {True}
+    assert debian.read("ls /etc/systemd/system | grep runner-job | wc -l") == "0"
+    assert debian.run("systemctl is-active runner-job-regular.timer", code=None).returncode

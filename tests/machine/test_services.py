@@ -299,30 +299,32 @@ def settled(debian: Debian) -> str:
 
 
 @pytest.fixture(scope="module")
-def ran(debian: Debian) -> dict[str, Any]:
+def ran(workshop: Debian) -> dict[str, Any]:
     """The results of all cases together: of a dry run, a real one, a second one; and what the units
     were like.
     """
     prepare = ["systemctl daemon-reload"]
     for number, case in enumerate(CASES):
-        debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
+        workshop.write(
+            f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start)
+        )
         prepare += [f"systemctl {case.before} tick{number}"] if case.before else []
-    debian.run(f"({'; '.join(prepare)}; touch /run/tick) 2>&1")
-    debian.tree(all=sls(CASES))
-    before = settled(debian)
-    found: dict[str, Any] = {"dry": debian.results("sls", "all", "--test")}
-    assert everything(debian) == before, "a dry run touches nothing"
-    found["real"] = debian.results("sls", "all")
+    workshop.run(f"({'; '.join(prepare)}; touch /run/tick) 2>&1")
+    workshop.tree(all=sls(CASES))
+    before = settled(workshop)
+    found: dict[str, Any] = {"dry": workshop.results("sls", "all", "--test")}
+    assert everything(workshop) == before, "a dry run touches nothing"
+    found["real"] = workshop.results("sls", "all")
     units = " ".join(f"tick{number}" for number in range(len(CASES)))
     for question in ("is-active", "is-enabled"):
-        found[question] = debian.run(f"systemctl {question} {units}", code=None).stdout.split()
+        found[question] = workshop.run(f"systemctl {question} {units}", code=None).stdout.split()
     found["said"] = [
-        debian.path(f"/run/tick{number}").read_text().split()
-        if debian.path(f"/run/tick{number}").exists()
+        workshop.path(f"/run/tick{number}").read_text().split()
+        if workshop.path(f"/run/tick{number}").exists()
         else []
         for number in range(len(CASES))
     ]
-    return found | {"again": debian.results("sls", "all")}
+    return found | {"again": workshop.results("sls", "all")}
 
 
 @pytest.mark.parametrize(
@@ -351,24 +353,24 @@ def test_states(ran: dict[str, Any], number: int) -> None:
     assert not case.says or ran["said"][number] == case.says.split()
 
 
-def test_what_does_not_start_says_why(fresh: Debian) -> None:
+def test_what_does_not_start_says_why(debian: Debian) -> None:
     for number, case in enumerate(FAILING):
-        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
+        debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
     for number, start in BEFORE.items():
-        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind="exec", start=start))
-    fresh.run("systemctl daemon-reload; systemctl start tick4 tick6")
+        debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind="exec", start=start))
+    debian.run("systemctl daemon-reload; systemctl start tick4 tick6")
     for number in BEFORE:
         case = FAILING[number]
-        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
-    fresh.tree(all=sls(FAILING))
-    first = fresh.results("sls", "all", code=2)
+        debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
+    debian.tree(all=sls(FAILING))
+    first = debian.results("sls", "all", code=2)
     for number, case in enumerate(FAILING):
         result = first[f"tick{number}"]
         assert result["result"] is False
         assert result["comment"].startswith(case.comment.format(f"tick{number}"))
         assert "\nThe last lines of its journal:\n" in result["comment"]
         assert "\nthe disk is full\n" in result["comment"] + "\n"
-    second = fresh.results("sls", "all", code=2)
+    second = debian.results("sls", "all", code=2)
     assert not any(second[f"tick{number}"]["result"] for number in range(len(FAILING))), (
         "the restart is still owed, too"
     )

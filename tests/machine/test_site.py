@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import Browser, browser
+from chromium import Browser, Chromium, chromium
 from debian import Debian
 from starting import starts, wait_until
 
@@ -57,58 +57,64 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def chromium(debian: Debian, site: Path) -> Iterator[Browser]:
+def process(workshop: Debian, site: Path) -> Iterator[Chromium]:
     """A browser in a machine that serves the site to itself."""
-    shutil.copytree(site, debian.path("/root/site"))
+    shutil.copytree(site, workshop.path("/root/site"))
     server = ("python3", "-m", "http.server", "--bind", "127.0.0.1", "8080")
     answers = "python3 -c 'import urllib.request as r; r.urlopen(\"http://127.0.0.1:8080/\")'"
-    debian.run(starts(*server, cwd="/root/site", ready=answers))
-    with browser(debian) as chromium:
-        yield chromium
+    workshop.run(starts(*server, cwd="/root/site", ready=answers))
+    with chromium(workshop) as process:
+        yield process
 
 
-def test_nothing_is_cut_on_a_phone_or_a_desk_by_day_or_night(chromium: Browser) -> None:
+@pytest.fixture
+def browser(process: Chromium) -> Iterator[Browser]:
+    with process.browser() as browser:
+        yield browser
+
+
+def test_nothing_is_cut_on_a_phone_or_a_desk_by_day_or_night(browser: Browser) -> None:
     for width in (390, 820, 1280):
         for dark in (False, True):
-            chromium.size(width, 800, phone=width == 390)
-            chromium.dark(dark)
+            browser.size(width, 800, phone=width == 390)
+            browser.dark(dark)
             for page in PAGES:
-                chromium.open(f"{ADDRESS}/{page}")
+                browser.open(f"{ADDRESS}/{page}")
                 fits = "document.documentElement.scrollWidth <= innerWidth"
-                assert chromium.value(fits), (page, width, dark)
-                shown = chromium.value("getComputedStyle(document.body).backgroundColor")
+                assert browser.value(fits), (page, width, dark)
+                shown = browser.value("getComputedStyle(document.body).backgroundColor")
                 assert (shown == "rgb(255, 255, 255)") is not dark, (page, width, shown)
-                assert chromium.value(CUT) == [], (page, width)
-    assert chromium.problems == []
-    asked = [each for each in chromium.requests if not each.startswith("data:")]
+                assert browser.value(CUT) == [], (page, width)
+    assert browser.problems == []
+    asked = [each for each in browser.requests if not each.startswith("data:")]
     assert [each for each in asked if not each.startswith(ADDRESS)] == []
 
 
-def test_words_find_their_page_while_they_are_typed(chromium: Browser) -> None:
+def test_words_find_their_page_while_they_are_typed(browser: Browser) -> None:
     """The theme's search lies in a tree of its own, which its script makes."""
-    chromium.size(1280, 800)
-    chromium.open(f"{ADDRESS}/")
+    browser.size(1280, 800)
+    browser.open(f"{ADDRESS}/")
     root = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot).find((each) => each)"
     typing = f"({root})?.activeElement?.tagName == 'INPUT'"
     click = "document.querySelector('.md-search__button').click()"
-    wait_until(lambda: chromium.value(typing) or chromium.value(click), "the field")
+    wait_until(lambda: browser.value(typing) or browser.value(click), "the field")
     for letter in "rehearsal":
-        chromium.key(letter, f"Key{letter.upper()}")
+        browser.key(letter, f"Key{letter.upper()}")
     found = f"[...{root}.querySelectorAll('a')].map((each) => each.href)"
     page = f"{ADDRESS}/rehearsal/"
-    wait_until(lambda: [each for each in chromium.value(found) if each.startswith(page)], "a link")
-    chromium.key("Enter", "Enter")
-    wait_until(lambda: "/rehearsal/" in chromium.value("location.href"), "it is shown")
+    wait_until(lambda: [each for each in browser.value(found) if each.startswith(page)], "a link")
+    browser.key("Enter", "Enter")
+    wait_until(lambda: "/rehearsal/" in browser.value("location.href"), "it is shown")
 
 
-def test_the_keyboard_reaches_every_page(chromium: Browser) -> None:
-    chromium.size(1280, 800)
-    chromium.open(f"{ADDRESS}/")
-    links = chromium.value("[...document.querySelectorAll('nav a.md-nav__link')].length")
+def test_the_keyboard_reaches_every_page(browser: Browser) -> None:
+    browser.size(1280, 800)
+    browser.open(f"{ADDRESS}/")
+    links = browser.value("[...document.querySelectorAll('nav a.md-nav__link')].length")
     reached = set()
     for _ in range(3 * links):
-        chromium.key("Tab", "Tab")
-        reached.add(chromium.value("document.activeElement.getAttribute('href') || ''"))
+        browser.key("Tab", "Tab")
+        reached.add(browser.value("document.activeElement.getAttribute('href') || ''"))
     pages = re.findall(r"^ +- .+: (\S+)\.md$", (ROOT / "mkdocs.yml").read_text(), re.M)
     names = {each.removesuffix("README").rstrip("/") for each in pages} - {"index"}
     assert {name for name in names if f"{name}/" not in reached} == set()

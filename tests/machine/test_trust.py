@@ -44,7 +44,7 @@ ledger.commit()
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def victim(debian: Debian) -> Debian:
     """A machine with a user mallory, and a folder that all can write."""
     debian.run("useradd -m mallory; mkdir -p /srv/open; chmod 0777 /srv/open")

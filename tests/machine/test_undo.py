@@ -63,7 +63,7 @@ def looked(machine: Debian) -> dict[str, str]:
     return {words: machine.run(words, code=None).stdout for words in LOOKS}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def changed(debian: Debian) -> tuple[dict[str, str], dict[str, str]]:
     """Return how a machine was before a run of all of TREE, and how it was then."""
     debian.run("apt-get install -qq greeting=1.0; echo 0 > /proc/sys/net/ipv4/ip_forward")
@@ -246,29 +246,29 @@ def test_a_mount_that_was_seen_in_two_places_keeps_what_it_holds(debian: Debian)
     debian.run("umount /srv/two /srv/one")
 
 
-def test_a_package_that_the_run_held_goes_and_one_that_others_hold_stays(fresh: Debian) -> None:
+def test_a_package_that_the_run_held_goes_and_one_that_others_hold_stays(debian: Debian) -> None:
     look = "dpkg-query -Wf '${Package} ${db:Status-Status}\n' greeting hello; apt-mark showhold"
     tree = {
         name: {"pkg.installed": [{"hold": name == "greeting"}]} for name in ("greeting", "hello")
     }
-    fresh.tree(held=json.dumps(tree))
-    fresh.results("sls", "held")
-    fresh.run("apt-mark hold hello")
-    foreseen = fresh.runner("undo", "--test", "--out", "json", code=2).stdout
-    done = fresh.runner("undo", "--out", "json", code=2).stdout
+    debian.tree(held=json.dumps(tree))
+    debian.results("sls", "held")
+    debian.run("apt-mark hold hello")
+    foreseen = debian.runner("undo", "--test", "--out", "json", code=2).stdout
+    done = debian.runner("undo", "--out", "json", code=2).stdout
     assert steps(done) == steps(foreseen)
     refused = {step["what"]: step["refused"] for step in steps(done)}
     assert refused["package hello: removed"] == "it is held"
     assert refused["package greeting: removed"] is None
-    assert "hello installed" in fresh.run(look, code=None).stdout
-    assert "greeting installed" not in fresh.run(look, code=None).stdout
-    assert fresh.read("apt-mark showhold") == "hello"
+    assert "hello installed" in debian.run(look, code=None).stdout
+    assert "greeting installed" not in debian.run(look, code=None).stdout
+    assert debian.read("apt-mark showhold") == "hello"
 
 
-def test_a_killed_run_is_undone_with_the_members_of_its_groups(fresh: Debian) -> None:
-    fresh.run("useradd -m there")
+def test_a_killed_run_is_undone_with_the_members_of_its_groups(debian: Debian) -> None:
+    debian.run("useradd -m there")
     look = "getent passwd; getent group; find /home"
-    before = fresh.read(look)
+    before = debian.read(look)
     tree: dict[str, Any] = {
         "crew": {"group.present": [{"gid": 7300}]},
         "ann": {"user.present": [{"groups": ["crew"]}]},
@@ -277,30 +277,30 @@ def test_a_killed_run_is_undone_with_the_members_of_its_groups(fresh: Debian) ->
         "mates": {"group.present": [{"addusers": ["bob", "there"]}]},
         "kill": {"cmd.run": [{"name": "kill -9 $PPID; sleep 9"}, {"order": "last"}]},
     }
-    fresh.tree(killed=json.dumps(tree))
-    fresh.runner("sls", "killed", code=None)
-    assert "mates" in fresh.read("id -nG there")
-    foreseen = fresh.runner("undo", "--test", "--out", "json", code=None).stdout
-    done = fresh.runner("undo", "--out", "json", code=None).stdout
+    debian.tree(killed=json.dumps(tree))
+    debian.runner("sls", "killed", code=None)
+    assert "mates" in debian.read("id -nG there")
+    foreseen = debian.runner("undo", "--test", "--out", "json", code=None).stdout
+    done = debian.runner("undo", "--out", "json", code=None).stdout
     assert steps(done) == steps(foreseen)
     assert not [step for step in steps(done) if step["refused"]]
-    assert fresh.read(look) == before
+    assert debian.read(look) == before
 
 
-def test_what_an_upgrade_brought_along_goes_behind_it(fresh: Debian) -> None:
+def test_what_an_upgrade_brought_along_goes_behind_it(debian: Debian) -> None:
     """What the newer version needs is not asked of the older one."""
     needs = "Package: told\nVersion: 2\nArchitecture: all\nMaintainer: me\nDepends: extra\n"
     newer = package("told", "2", {"DEBIAN/control": f"{needs}Description: told\n"})
-    fresh.run(f"{package('told')}{newer}{package('extra')}{INDEX}")
-    fresh.run("apt-get install -q -y told=1")
+    debian.run(f"{package('told')}{newer}{package('extra')}{INDEX}")
+    debian.run("apt-get install -q -y told=1")
     both = {"told": {"old": "1", "new": "2"}, "extra": {"old": "", "new": "1"}}
-    (done,) = fresh.results("single", "pkg.uptodate", "x").values()
+    (done,) = debian.results("single", "pkg.uptodate", "x").values()
     assert done["changes"] == both
     for words in (["--test"], []):
-        told = steps(fresh.runner("undo", *words, "--out", "json").stdout)
+        told = steps(debian.runner("undo", *words, "--out", "json").stdout)
         assert {step["what"]: step["refused"] for step in told} == {
             "package told: version 1 instead of 2": None,
             "package extra: removed": None,
         }
-    assert fresh.read("dpkg-query -Wf '${Version}' told") == "1"
-    fresh.run("dpkg-query -W extra", code=1)
+    assert debian.read("dpkg-query -Wf '${Version}' told") == "1"
+    debian.run("dpkg-query -W extra", code=1)

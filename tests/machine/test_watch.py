@@ -29,7 +29,7 @@ CONTROL = (
 BUILT = "dpkg-deb --build --root-owner-group /root/unwanted /root/unwanted.deb"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def watched(debian: Debian) -> Debian:
     """A machine that is as its tree says, on which somebody watches."""
     debian.tree(top="base: {'*': [all]}\n", all=TREE)
@@ -63,29 +63,31 @@ def test_what_is_changed_is_seen(
     watched.until(f"! runner watch status | grep -q '{state}'")
 
 
-def test_a_service_watches(fresh: Debian) -> None:
-    fresh.tree(top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n")
-    fresh.write("/etc/runner/runner.yaml", "file_roots: {base: [/srv/runner/states]}\n")
+def test_a_service_watches(debian: Debian) -> None:
+    debian.tree(
+        top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n"
+    )
+    debian.write("/etc/runner/runner.yaml", "file_roots: {base: [/srv/runner/states]}\n")
     install = ("schedule", "install", "--watch", "drift", "--every", "2h", "--wait=-1")
-    fresh.runner(*install)
-    assert fresh.runner(*install, "-q").stdout == ""
-    assert fresh.read("systemctl is-enabled runner-watch; systemctl is-active runner-watch") == (
+    debian.runner(*install)
+    assert debian.runner(*install, "-q").stdout == ""
+    assert debian.read("systemctl is-enabled runner-watch; systemctl is-active runner-watch") == (
         "enabled\nactive"
     )
-    verified = fresh.run("systemd-analyze verify /etc/systemd/system/runner-watch.service")
+    verified = debian.run("systemd-analyze verify /etc/systemd/system/runner-watch.service")
     assert verified.stdout + verified.stderr == ""
-    told = fresh.read("systemctl show -P WatchdogUSec -P Type -P NRestarts runner-watch").split()
+    told = debian.read("systemctl show -P WatchdogUSec -P Type -P NRestarts runner-watch").split()
     assert sorted(told) == ["0", "6h", "notify"]
-    fresh.until("grep -q right /root/kept")
-    fresh.run("echo wrong > /root/kept")
-    fresh.until("grep -q right /root/kept")
-    shown = json.loads(fresh.runner("schedule", "status", "--out", "json").stdout)["local"]
+    debian.until("grep -q right /root/kept")
+    debian.run("echo wrong > /root/kept")
+    debian.until("grep -q right /root/kept")
+    shown = json.loads(debian.runner("schedule", "status", "--out", "json").stdout)["local"]
     assert shown["watch"].endswith("watch --act drift --every 2h")
     assert shown["last"]["command"].startswith("runner watch: /root/kept")
-    assert "watch:     " in fresh.runner("schedule", "status").stdout
-    fresh.run("systemctl kill -s KILL --kill-whom=main runner-watch")  # systemd starts it again
-    fresh.until("test $(systemctl show -P NRestarts runner-watch) = 1")
-    fresh.until("systemctl is-active runner-watch")
-    fresh.runner("schedule", "remove", "--wait=-1")
-    assert fresh.read("systemctl is-active runner-watch || true") == "inactive"
-    assert not fresh.path("/etc/systemd/system/runner-watch.service").exists()
+    assert "watch:     " in debian.runner("schedule", "status").stdout
+    debian.run("systemctl kill -s KILL --kill-whom=main runner-watch")  # systemd starts it again
+    debian.until("test $(systemctl show -P NRestarts runner-watch) = 1")
+    debian.until("systemctl is-active runner-watch")
+    debian.runner("schedule", "remove", "--wait=-1")
+    assert debian.read("systemctl is-active runner-watch || true") == "inactive"
+    assert not debian.path("/etc/systemd/system/runner-watch.service").exists()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 import yaml
 from debian import Debian
 from declaring import try_declared
@@ -57,49 +56,37 @@ def dry_and_real(debian: Debian, *words: str) -> Any:
     return real["changes"]
 
 
-@pytest.fixture
-def clean(debian: Debian) -> Debian:
-    debian.run(
-        "zypper -q removelock greeting; for name in greeting words phrase rude; do rpm -e --nodeps"
-        " $name; done; cd /etc/zypp/repos.d; ls | grep -v local.repo | xargs rm -f; zypper -q"
-        " modifyrepo --enable local; zypper -q -n refresh; : >/var/lib/zypp/AutoInstalled",
-        code=None,
-    )
-    return debian
-
-
-def test_a_version_a_hold_an_upgrade_and_a_downgrade(clean: Debian) -> None:
-    assert single(clean, "pkg.installed", "greeting", "version=1.0", "hold=True")["changes"] == {
+def test_a_version_a_hold_an_upgrade_and_a_downgrade(debian: Debian) -> None:
+    assert single(debian, "pkg.installed", "greeting", "version=1.0", "hold=True")["changes"] == {
         "greeting": {"old": "install", "new": "1.0-1\nhold"}
     }
-    assert "solvable_name: greeting" in clean.read("cat /etc/zypp/locks")
-    refused = single(clean, "pkg.installed", "greeting", "version=2.0", code=2)
+    assert "solvable_name: greeting" in debian.read("cat /etc/zypp/locks")
+    refused = single(debian, "pkg.installed", "greeting", "version=2.0", code=2)
     assert "Set update_holds to True" in refused["comment"]
-    assert not single(clean, "pkg.uptodate", "name=all")["changes"], "what is locked stays"
-    single(clean, "pkg.unheld", "greeting")
-    assert single(clean, "pkg.uptodate", "name=all")["changes"] == {
+    assert not single(debian, "pkg.uptodate", "name=all")["changes"], "what is locked stays"
+    single(debian, "pkg.unheld", "greeting")
+    assert single(debian, "pkg.uptodate", "name=all")["changes"] == {
         "greeting": {"old": "1.0-1", "new": "2.0-1"}
     }
-    assert dry_and_real(clean, "pkg.installed", "pkgs=[greeting: '<2', phrase: null]") == {
+    assert dry_and_real(debian, "pkg.installed", "pkgs=[greeting: '<2', phrase: null]") == {
         "greeting": {"old": "2.0-1", "new": "1.0-1"},
         "phrase": {"old": "", "new": "1.0-1"},
         "words": {"old": "", "new": "1.0-1"},
     }
-    assert clean.read("rpm -q greeting") == "greeting-1.0-1.noarch"
+    assert debian.read("rpm -q greeting") == "greeting-1.0-1.noarch"
 
 
-def test_what_is_not_declared_goes(clean: Debian) -> None:
-    clean.run("zypper -q -n install greeting words old phrase")
-    clean.write("/var/lib/zypp/AutoInstalled", "phrase\n")
-    try_declared(clean, lambda: clean.read("rpm -qa --qf '%{NAME}\\n'"), "old", "2.0-1")
-    clean.run("rpm -e old")
+def test_what_is_not_declared_goes(debian: Debian) -> None:
+    debian.run("zypper -q -n install greeting words old phrase")
+    debian.write("/var/lib/zypp/AutoInstalled", "phrase\n")
+    try_declared(debian, lambda: debian.read("rpm -qa --qf '%{NAME}\\n'"), "old", "2.0-1")
 
 
-def test_what_cannot_be_installed_fails_in_a_dry_run_too(clean: Debian) -> None:
-    clean.run("zypper -q -n install greeting")
+def test_what_cannot_be_installed_fails_in_a_dry_run_too(debian: Debian) -> None:
+    debian.run("zypper -q -n install greeting")
     names = ("rude", "lonely", "failing")
-    clean.tree(three=json.dumps({name: {"pkg.installed": []} for name in names}))
-    dry, real = (clean.results("sls", "three", *words, code=2) for words in (["--test"], []))
+    debian.tree(three=json.dumps({name: {"pkg.installed": []} for name in names}))
+    dry, real = (debian.results("sls", "three", *words, code=2) for words in (["--test"], []))
     for name, why in {
         "rude": "rude-1.0-1.noarch conflicts with greeting provided by greeting-2.0-1.noarch",
         "lonely": "nothing provides nosuchthing needed by lonely-1.0-1.noarch",
@@ -110,105 +97,106 @@ def test_what_cannot_be_installed_fails_in_a_dry_run_too(clean: Debian) -> None:
     assert "%prein(failing-1.0-1.noarch) scriptlet failed" in real["failing"]["comment"]
 
 
-def test_one_transaction_for_many_states(clean: Debian) -> None:
+def test_one_transaction_for_many_states(debian: Debian) -> None:
     names = ("greeting", "words", "phrase")
-    clean.tree(many=json.dumps({name: {"pkg.installed": [{"aggregate": True}]} for name in names}))
-    results = clean.results("sls", "many")
+    debian.tree(many=json.dumps({name: {"pkg.installed": [{"aggregate": True}]} for name in names}))
+    results = debian.results("sls", "many")
     assert {name: result["changes"] for name, result in results.items()} == {
         "greeting": {"greeting": {"old": "", "new": "2.0-1"}},
         "words": {"words": {"old": "", "new": "1.0-1"}},
         "phrase": {"phrase": {"old": "", "new": "1.0-1"}},
     }
-    commands = clean.read("grep '|command|' /var/log/zypp/history | tail -1")
+    commands = debian.read("grep '|command|' /var/log/zypp/history | tail -1")
     assert all(f"'{name}'" in commands for name in names)
 
 
-def test_it_waits_for_the_lock_and_looks_without_it(clean: Debian) -> None:
-    clean.run("rm -f /run/zypp.pid")
-    clean.start("sleep 1000 | zypper --no-refresh shell", ready="test -s /run/zypp.pid")
-    assert single(clean, "pkg.installed", "greeting", "--test")["result"] is None
-    failed = clean.run("ZYPP_LOCK_TIMEOUT=0 runner single pkg.installed greeting", code=2)
+def test_it_waits_for_the_lock_and_looks_without_it(debian: Debian) -> None:
+    debian.start("sleep 1000 | zypper --no-refresh shell", ready="test -s /run/zypp.pid")
+    assert single(debian, "pkg.installed", "greeting", "--test")["result"] is None
+    failed = debian.run("ZYPP_LOCK_TIMEOUT=0 runner single pkg.installed greeting", code=2)
     assert "waited 0 seconds; ZYPP_LOCK_TIMEOUT" in failed.stdout
     words = ("runner", "single", "pkg.installed", "greeting")
-    pid = clean.start(*words, output="/run/told", ready="grep waiting /run/told")
-    clean.kill("sleep")
-    clean.ended(pid)
-    told = clean.read("cat /run/told")
+    pid = debian.start(*words, output="/run/told", ready="grep waiting /run/told")
+    debian.kill("sleep")
+    debian.ended(pid)
+    told = debian.read("cat /run/told")
     assert "waiting for another package manager: System management is locked" in told
-    assert clean.read("rpm -q greeting") == "greeting-2.0-1.noarch"
+    assert debian.read("rpm -q greeting") == "greeting-2.0-1.noarch"
 
 
-def test_a_repository_whose_key_is_not_trusted_and_then_is(clean: Debian) -> None:
-    clean.run(KEYS)
-    clean.run("zypper -q modifyrepo --disable local")
+def test_a_repository_whose_key_is_not_trusted_and_then_is(debian: Debian) -> None:
+    debian.run(KEYS)
+    debian.run("zypper -q modifyrepo --disable local")
     signed = ("pkgrepo.managed", "signed", "baseurl=file:///srv/signed", "gpgcheck=True")
-    refused = single(clean, *signed, code=2)["comment"]
+    refused = single(debian, *signed, code=2)["comment"]
     for part in ("Signature verification failed for repomd.xml", "Hint: ", "gpgautoimport: True"):
         assert part in refused
-    assert single(clean, "pkg.installed", "words", code=2)["changes"] == {}
-    assert dry_and_real(clean, *signed, "key_url=/srv/key.asc") == {"repo": "signed"}
-    assert "words" in single(clean, "pkg.installed", "words")["changes"]
-    clean.run("rpm -e words $(rpm -qa 'gpg-pubkey*'); rm /etc/zypp/repos.d/signed.repo")
-    assert single(clean, *signed, "gpgautoimport=True")["changes"] == {"repo": "signed"}
-    assert "words" in single(clean, "pkg.installed", "words")["changes"]
+    assert single(debian, "pkg.installed", "words", code=2)["changes"] == {}
+    assert dry_and_real(debian, *signed, "key_url=/srv/key.asc") == {"repo": "signed"}
+    assert "words" in single(debian, "pkg.installed", "words")["changes"]
+    debian.run("rpm -e words $(rpm -qa 'gpg-pubkey*'); rm /etc/zypp/repos.d/signed.repo")
+    assert single(debian, *signed, "gpgautoimport=True")["changes"] == {"repo": "signed"}
+    assert "words" in single(debian, "pkg.installed", "words")["changes"]
     unsigned = "sources=[rude: /usr/local/rpms/rude-1.0-1.noarch.rpm]"
-    refused = single(clean, "pkg.installed", "x", unsigned, code=2)["comment"]
+    refused = single(debian, "pkg.installed", "x", unsigned, code=2)["comment"]
     assert "Signature verification failed [6-File is unsigned]" in refused
     assert "skip_verify: True installs without verifying" in refused
 
 
-def test_a_mirror_that_is_down(clean: Debian) -> None:
+def test_a_mirror_that_is_down(debian: Debian) -> None:
     bad = ("pkgrepo.managed", "bad", "baseurl=http://127.0.0.1:9/x")
-    refused = single(clean, *bad, code=2)["comment"]
+    refused = single(debian, *bad, code=2)["comment"]
     for part in ("127.0.0.1 port 9", "Hint: the repository cannot be reached"):
         assert part in refused
-    done = clean.runner("single", "pkg.latest", "greeting", "refresh=True")
+    done = debian.runner("single", "pkg.latest", "greeting", "refresh=True")
     assert "some package lists are old" in done.stdout + done.stderr
-    assert clean.read("rpm -q greeting") == "greeting-2.0-1.noarch", "from the others"
+    assert debian.read("rpm -q greeting") == "greeting-2.0-1.noarch", "from the others"
 
 
-def test_an_update_that_was_killed_is_finished_first(clean: Debian) -> None:
+def test_an_update_that_was_killed_is_finished_first(debian: Debian) -> None:
     for version in ("1.0", "2.0"):
-        clean.write("/srv/slow.spec", SLOW.replace("VERSION", version))
-        clean.run("rpmbuild -bb -D '_rpmdir /srv/slow' -D '_topdir /srv/build' /srv/slow.spec")
-    clean.run("createrepo_c -q /srv/slow; touch /run/calm")
-    single(clean, "pkgrepo.managed", "slow", "baseurl=file:///srv/slow", "gpgcheck=False")
-    single(clean, "pkg.installed", "slow", "version=1.0")
-    clean.run("rm /run/calm")
+        debian.write("/srv/slow.spec", SLOW.replace("VERSION", version))
+        debian.run("rpmbuild -bb -D '_rpmdir /srv/slow' -D '_topdir /srv/build' /srv/slow.spec")
+    debian.run("createrepo_c -q /srv/slow; touch /run/calm")
+    single(debian, "pkgrepo.managed", "slow", "baseurl=file:///srv/slow", "gpgcheck=False")
+    single(debian, "pkg.installed", "slow", "version=1.0")
+    debian.run("rm /run/calm")
     words = ("runner", "single", "pkg.latest", "slow")
-    pid = clean.start(*words, ready="test -e /run/reached")
-    clean.kill("zypper", "rpm", "sleep")
-    clean.ended(pid)
-    clean.run("touch /run/calm")
-    assert clean.read("rpm -q slow").split() == ["slow-1.0-1.noarch", "slow-2.0-1.noarch"]
-    dry = clean.runner("single", "pkg.latest", "slow", "--test")
+    pid = debian.start(*words, ready="test -e /run/reached")
+    debian.kill("zypper", "rpm", "sleep")
+    debian.ended(pid)
+    debian.run("touch /run/calm")
+    assert debian.read("rpm -q slow").split() == ["slow-1.0-1.noarch", "slow-2.0-1.noarch"]
+    dry = debian.runner("single", "pkg.latest", "slow", "--test")
     assert "an update was interrupted, which the next change first finishes: slow" in dry.stdout
-    assert clean.read("rpm -q slow | wc -l") == "2", "a dry run changes nothing"
-    assert dry_and_real(clean, "pkg.latest", "slow") == {"slow": {"old": "1.0-1", "new": "2.0-1"}}
-    assert clean.read("rpm -q slow") == "slow-2.0-1.noarch"
+    assert debian.read("rpm -q slow | wc -l") == "2", "a dry run changes nothing"
+    assert dry_and_real(debian, "pkg.latest", "slow") == {"slow": {"old": "1.0-1", "new": "2.0-1"}}
+    assert debian.read("rpm -q slow") == "slow-2.0-1.noarch"
 
 
-def test_patches_and_what_is_asked_of_packages(clean: Debian) -> None:
-    clean.run("zypper -q -n install greeting=1.0")
-    assert yaml.safe_load(clean.read("runner call pkg.list_upgrades")) == {"greeting": "2.0-1"}
-    assert single(clean, "pkg.patch_installed", "TEST-2026-1")["changes"] == {
+def test_patches_and_what_is_asked_of_packages(debian: Debian) -> None:
+    debian.run(": >/var/lib/zypp/AutoInstalled; zypper -q -n install greeting=1.0")
+    assert yaml.safe_load(debian.read("runner call pkg.list_upgrades")) == {"greeting": "2.0-1"}
+    assert single(debian, "pkg.patch_installed", "TEST-2026-1")["changes"] == {
         "greeting": {"old": "1.0-1", "new": "2.0-1"}
     }
-    again = single(clean, "pkg.patch_installed", "TEST-2026-1")
+    again = single(debian, "pkg.patch_installed", "TEST-2026-1")
     assert again["comment"] == "Advisory is already installed"
-    assert clean.read("runner call pkg.owner /etc/greeting.conf") == "greeting"
-    repositories = yaml.safe_load(clean.read("runner call pkg.list_repos"))
+    assert debian.read("runner call pkg.owner /etc/greeting.conf") == "greeting"
+    repositories = yaml.safe_load(debian.read("runner call pkg.list_repos"))
     assert repositories["local"]["gpgcheck"] is False
-    clean.run("zypper -q -n install phrase; zypper -q -n remove phrase")
-    unneeded = clean.read("runner call pkg.autoremove list_only=True --out json")
+    debian.run("zypper -q -n install phrase; zypper -q -n remove phrase")
+    unneeded = debian.read("runner call pkg.autoremove list_only=True --out json")
     assert json.loads(unneeded) == {"local": ["words"]}
 
 
-def test_the_package_manager_is_chosen_by_the_system_or_by_the_configuration(fresh: Debian) -> None:
-    assert fresh.read("runner call pkg.version base") == "1.0-1"
-    fresh.run("rm /etc/runner/runner.yaml")
-    assert fresh.read("runner call pkg.version base") == "", "apt, as it is a Debian"
-    fresh.write("/etc/os-release", 'NAME="openSUSE Leap"\nID="opensuse-leap"\nVERSION_ID="15.6"\n')
-    assert fresh.read("runner call pkg.version base") == "1.0-1"
-    apt = single(fresh, "pkg.installed", "greeting", "provider=apt", "--test")
+def test_the_package_manager_is_chosen_by_the_system_or_by_the_configuration(
+    debian: Debian,
+) -> None:
+    assert debian.read("runner call pkg.version base") == "1.0-1"
+    debian.run("rm /etc/runner/runner.yaml")
+    assert debian.read("runner call pkg.version base") == "", "apt, as it is a Debian"
+    debian.write("/etc/os-release", 'NAME="openSUSE Leap"\nID="opensuse-leap"\nVERSION_ID="15.6"\n')
+    assert debian.read("runner call pkg.version base") == "1.0-1"
+    apt = single(debian, "pkg.installed", "greeting", "provider=apt", "--test")
     assert apt["changes"] == {"greeting": {"old": "", "new": "2.0"}}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import select
@@ -21,25 +22,60 @@ START = (
 )
 
 
-class Browser:
-    """One page of a browser.
-
-    problems: what it complained of: errors of scripts, what the page's policy forbids. requests:
-    the addresses that it asked for, without those that the policy forbids.
-    """
+class Chromium:
+    """A browser that runs, at the other end of two pipes."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin and process.stdout
         self._write, self._read = process.stdin, process.stdout.fileno()
         self._unread = b""
-        self._number = 0
+        self._numbers = itertools.count(1)
+
+    def send(self, message: dict[str, Any]) -> int:
+        """Send a call of the protocol; its number."""
+        number = next(self._numbers)
+        self._write.write(json.dumps({"id": number, **message}).encode() + b"\0")
+        self._write.flush()
+        return number
+
+    def receive(self) -> dict[str, Any]:
+        """Return the next answer, or event."""
+        while b"\0" not in self._unread:
+            assert select.select([self._read], [], [], PATIENCE)[0], "the browser does not answer"
+            piece = os.read(self._read, 1 << 16)
+            assert piece, "the browser has ended"
+            self._unread += piece
+        data, _, self._unread = self._unread.partition(b"\0")
+        message: dict[str, Any] = json.loads(data)
+        return message
+
+    @contextmanager
+    def browser(self) -> Iterator[Browser]:
+        """A page that shares nothing with those before it."""
+        browser = Browser(self)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Browser:
+    """One page of a browser, in a profile of its own.
+
+    problems: what it complained of: errors of scripts, what the page's policy forbids. requests:
+    the addresses that it asked for, without those that the policy forbids.
+    """
+
+    def __init__(self, chromium: Chromium) -> None:
+        self._chromium = chromium
         self._session = ""
         self._events: list[dict[str, Any]] = []
         self.problems: list[str] = []
         self.requests: list[str] = []
         self._asked: dict[str, str] = {}
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._profile = self.call("Target.createBrowserContext")
+        page = self.call("Target.createTarget", url="about:blank", **self._profile)
+        attached = self.call("Target.attachToTarget", **page, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
@@ -55,24 +91,19 @@ class Browser:
                 return result
 
     def _send(self, method: str, parameters: dict[str, Any]) -> int:
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        self._write.write(json.dumps(message).encode() + b"\0")
-        self._write.flush()
-        return self._number
+        session = {"sessionId": self._session} if self._session else {}
+        return self._chromium.send({"method": method, "params": parameters, **session})
 
     def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._unread:
-            assert select.select([self._read], [], [], PATIENCE)[0], "the browser does not answer"
-            piece = os.read(self._read, 1 << 16)
-            assert piece, "the browser has ended"
-            self._unread += piece
-        data, _, self._unread = self._unread.partition(b"\0")
-        message: dict[str, Any] = json.loads(data)
-        self._note(message)
+        message = self._chromium.receive()
+        if message.get("sessionId") == self._session:  # not of a page before it
+            self._note(message)
         return message
+
+    def close(self) -> None:
+        """Forget the page and its profile."""
+        self._session = ""
+        self.call("Target.disposeBrowserContext", **self._profile)
 
     def _note(self, event: dict[str, Any]) -> None:
         method, about = event.get("method"), event.get("params", {})
@@ -139,13 +170,13 @@ class Browser:
 
 
 @contextmanager
-def browser(machine: Debian) -> Iterator[Browser]:
+def chromium(machine: Debian) -> Iterator[Chromium]:
     """Start Chromium in a machine of the layer `browser`."""
     process = subprocess.Popen(
         machine.argv(["sh", "-c", START]), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     try:
-        yield Browser(process)
+        yield Chromium(process)
     finally:
         process.kill()
         process.communicate()
