@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from debian import Debian
+from starting import PATIENCE
 
-PATIENCE = 60  # seconds
 START = (
     "exec chromium-headless-shell --no-sandbox --disable-gpu --remote-debugging-pipe"
     " 3<&0 4>&1 >/dev/null 2>&1 </dev/null"
