@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = "packages"  # below the cache folder
 LIST = "contents.json"  # in the folder of an archive
-FORM = 3  # of what is kept; another one is read anew
+FORM = 4  # of what is kept; another one is read anew
 MOST_MEMBERS = 200_000
 MOST_RATIO, LEAST_ROOM = 50, 64 << 20  # unpacked, an archive may be so many times its own size
 MOST_TEXT, MOST_TEXTS = 128 << 10, 16 << 20  # bytes of a file, of all of an archive, that are kept

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from modules import _paths, file
 from modules._planned.machine import looks_kept, planned_machine
 from modules.pkg import _scripts
-from modules.pkg._ahead import planned_packages
+from modules.pkg._ahead import PlannedPackage, planned_packages
 from modules.pkg._laid import former_package, install, take_away
-from modules.pkg.package_manager import PackageManager, Transaction
+from modules.pkg.package_manager import NEEDS, PROVIDES, PackageManager, Transaction
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
 from runner.api import Unforeseen, here, leave_pending
@@ -43,7 +43,7 @@ def _plan(transaction: Transaction) -> None:
     if pending is None or packages is None:  # nobody knows what they bring, or take away
         leave_pending()
         return
-    ordered = sorted(packages, key=lambda package: [*changes].index(package.name))
+    ordered = _in_order(sorted(packages, key=lambda package: [*changes].index(package.name)))
     opened = [*_scripts.follow(ordered, "preinst")]
     install(manager, packages, transaction.options.replace_configuration)
     opened += _scripts.follow(ordered, "postinst")
@@ -51,6 +51,29 @@ def _plan(transaction: Transaction) -> None:
         opened += _scripts.follow_hook(hook)
     _scripts.note_open(opened)
     leave_pending([*pending, *(fact for each in opened for fact in each.facts)])
+
+
+def _in_order(packages: Sequence[PlannedPackage]) -> list[PlannedPackage]:
+    """Return packages behind those that they need."""
+    providing = {package.name: package for package in packages}
+    for package in packages:
+        for name in package.contents.control.get(PROVIDES, "").split():
+            providing.setdefault(name, package)
+    ordered: dict[str, PlannedPackage] = {}
+    visited: set[str] = set()
+
+    def visit(package: PlannedPackage) -> None:
+        if package.name in visited:
+            return
+        visited.add(package.name)
+        for name in package.contents.control.get(NEEDS, "").split():
+            if name in providing:
+                visit(providing[name])
+        ordered[package.name] = package
+
+    for package in packages:
+        visit(package)
+    return [*ordered.values()]
 
 
 def _take_away(

@@ -245,12 +245,16 @@ class Archive(Record):
     digest: str
 
 
+NEEDS, PROVIDES = "needs", "provides"
+
+
 class Control(Record):
     """What an archive says of itself.
 
-    texts: by name, its scripts (postinst, ...) among them. configuration: the paths of files that
-    stay as they are where this machine has them. replaced: those of them that make room for the
-    new ones where they were changed here.
+    texts: by name, its scripts (postinst, ...) among them; names that it needs and provides, a line
+    each, where that orders the scripts of several (NEEDS, PROVIDES). configuration: the paths of
+    files that stay as they are where this machine has them. replaced: those of them that make room
+    for the new ones where they were changed here.
     """
 
     texts: Mapping[str, str]

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from modules import _paths, cmd
 from modules._texts.files import text_of
 from modules.pkg import _run
-from modules.pkg.package_manager import Archive, Control
+from modules.pkg.package_manager import NEEDS, PROVIDES, Archive, Control
 from modules.pkg.pacman import conf as pacman_conf
+from modules.pkg.pacman import records as pacman_records
 from modules.pkg.pacman import run as pacman_run
 from modules.pkg.pacman.hooks import is_meant
 
@@ -75,9 +76,13 @@ def control(path: str) -> Control:
     """Return what an archive says of itself."""
     about = cmd.probe(["tar", "-xOf", path, "--", ".PKGINFO"]).stdout
     script = cmd.probe(["tar", "-xOf", path, "--", ".INSTALL"]).stdout
-    lines = (line.partition(" = ") for line in about.splitlines())
-    kept = tuple(f"/{value}" for key, _, value in lines if key == "backup")
-    return Control(scripts(script), kept)
+    values: dict[str, list[str]] = {}
+    for key, _, value in (line.partition(" = ") for line in about.splitlines()):
+        values.setdefault(key, []).append(value)
+    kept = tuple(f"/{value}" for value in values.get("backup", ()))
+    names = {NEEDS: values.get("depend", ()), PROVIDES: values.get("provides", ())}
+    bare = {key: "\n".join(map(pacman_records.bare, each)) for key, each in names.items()}
+    return Control({**scripts(script), **bare}, kept)
 
 
 def scripts(text: str) -> dict[str, str]:

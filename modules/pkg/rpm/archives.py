@@ -6,25 +6,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules import cmd
-from modules.pkg.package_manager import Control, Placement
+from modules.pkg.package_manager import NEEDS, PROVIDES, Control, Placement
 from modules.pkg.rpm import scripts as rpm_scripts
 from modules.pkg.rpm.packages import FILES, list_pkgs, normal
 from runner.api import cached_look
 
+_SEPARATOR = "\x1f"
 _FILES = "[%{FILENAMES}\\t%{FILEFLAGS:fflags}\\n]"
+_ABOUT = _SEPARATOR.join((_FILES, "[%{REQUIRENAME}\\n]", "[%{PROVIDENAME}\\n]"))
 _UNSIGNED = ("--nosignature", "--nodigest")  # the archive's own digest was compared before
 
 
 def control(path: str) -> Control:
     """Return what an archive says of itself."""
     query = ["rpm", "-qp", *_UNSIGNED, "--qf"]
-    files = cmd.probe([*query, _FILES, "--", path]).stdout
+    told = cmd.probe([*query, _ABOUT, "--", path]).stdout
+    files, needs, provides = [*told.split(_SEPARATOR), "", ""][:3]
     rows = (line.rpartition("\t") for line in files.splitlines())
     flags = {name: flag for name, _, flag in rows if "c" in flag}
     replaced = tuple(name for name, flag in flags.items() if "n" not in flag)
     texts = rpm_scripts.scripts("-qp", *_UNSIGNED, path)
     triggers = rpm_scripts.triggers_of(path, *_UNSIGNED)
-    return Control({**texts, rpm_scripts.TRIGGERS: triggers}, (*flags,), replaced)
+    texts |= {rpm_scripts.TRIGGERS: triggers, NEEDS: needs, PROVIDES: provides}
+    return Control(texts, (*flags,), replaced)
 
 
 def installed_scripts(name: str) -> dict[str, str]:

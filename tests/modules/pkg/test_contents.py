@@ -15,6 +15,9 @@ import pytest
 from harness import HarnessHere
 
 from modules.pkg import _contents, _tar
+from modules.pkg._ahead import PlannedPackage
+from modules.pkg._contents import Contents
+from modules.pkg._stand_ins import _in_order
 from modules.pkg._tar import BadArchive
 from modules.pkg.package_manager import Archive, Control, PackageManager
 from runner.api import running
@@ -187,3 +190,16 @@ def manager_folder() -> str:
     from runner.api import here
 
     return here.cache_folder(_contents.FOLDER).path
+
+
+def test_scripts_run_behind_those_of_what_is_needed(manager: PackageManager) -> None:
+    def package(name: str, needs: str = "", provides: str = "") -> PlannedPackage:
+        kept = {"control": {"needs": needs, "provides": provides}, "members": [], "texts": {}}
+        archive = Archive(name, "1", f"/{name}", 1, "sha256:0")
+        contents = Contents(archive, {**kept, "configuration": [], "replaced": []}, manager)
+        return PlannedPackage(name, "1", "", contents)
+
+    server = package("a", "words\nlib\nelsewhere")
+    words, library = package("b", "a", "words"), package("c", "", "lib\nwords")
+    ordered = _in_order([server, words, library])
+    assert [each.name for each in ordered] == ["b", "c", "a"], "a circle is left somewhere"
