@@ -16,6 +16,7 @@ from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
 from runner.cli.running.answers import show_problems, write_value
 from runner.cli.running.options import (
+    BUILDING,
     READING,
     ROOTED,
     RUNNING,
@@ -36,7 +37,7 @@ ACTIONS = ("install", "status", "remove")
 SCHEDULED_COMMANDS = ("runner highstate", "runner pull", "runner watch:")
 
 
-@with_common(READING, ROOTED, RUNNING)
+@with_common(READING, ROOTED, BUILDING, RUNNING)
 def schedule(
     *,
     action: Annotated[

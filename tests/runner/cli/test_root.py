@@ -349,6 +349,9 @@ def test_an_image_gets_its_own_schedule(image: Image) -> None:
     assert "installed: /etc/cron.d/runner" in status and "pending" in status
     image("schedule", "remove")
     assert not (image.root / "etc/cron.d/runner").exists()
+    shutil.rmtree(image.root / "var/lib/runner")
+    image("schedule", "install", "--first-boot", "--image")
+    assert not (image.root / "var/lib/runner").exists()
 
 
 @pytest.fixture
