@@ -70,7 +70,7 @@ def seen(machine: Debian, line: str) -> str:
 def test_the_containerfile_that_init_writes(podman: Debian) -> None:
     said = build(podman, "--build-arg", "ID=web1", "--build-arg", "SOURCE_DATE_EPOCH=1700000000")
     assert "2 changed" in said and "warning" not in said
-    assert seen(podman, "stat -c %Y /etc/motd; ls -d /run/build /var/lib/runner || true") == (
+    assert seen(podman, "stat -c %Y /etc/motd; ls -d /mnt/tree /var/lib/runner || true") == (
         "1700000000"
     )
 

@@ -171,8 +171,8 @@ def test_the_setting_decides(image: Debian) -> None:
 
 STAGE = """mkdir -p /stage/runner /stage/tree; cd /srv/tree || exit
 tar -xf runner.tar -C /stage/runner; cp -r runner.yaml states pillar /stage/tree
-mkdir -p /image/run/build; mount --bind /stage /image/run/build
-mount -o remount,bind,ro /image/run/build
+mkdir -p /image/mnt; mount --bind /stage /image/mnt
+mount -o remount,bind,ro /image/mnt
 """
 
 
@@ -190,7 +190,7 @@ def test_the_steps_of_a_containerfile_make_what_the_tree_says(image: Debian) -> 
         "COPY states /tree/states",
         "COPY pillar /tree/pillar",
     ]
-    mounted, command = "RUN --mount=type=bind,from=build,target=/run/build ", steps[-1]
+    mounted, command = "RUN --mount=type=bind,from=build,target=/mnt ", steps[-1]
     assert command.startswith(mounted)
     image.run(STAGE)
     image.write("/build.sh", command.removeprefix(mounted))

@@ -114,6 +114,7 @@ def enter(root: str, visible: Iterable[str], writable: Iterable[str] = ()) -> No
     python = python_of_host.Python()
     shown = dict.fromkeys(outermost([*python.files, *visible]), READ_ONLY)
     shown |= dict.fromkeys(outermost(writable), 0)
+    cure = sandbox.cure()  # for this user, who may be root of a namespace by then
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKED)
     try:
         _hand_over()
@@ -128,9 +129,7 @@ def enter(root: str, visible: Iterable[str], writable: Iterable[str] = ()) -> No
         socket.sethostname(_host_name())
         _hand_over()
     except OSError as error:
-        raise RunnerError(
-            f"--root {root}: {_told(error)}", hint=sandbox.cure(), code="no-root"
-        ) from None
+        raise RunnerError(f"--root {root}: {_told(error)}", hint=cure, code="no-root") from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     for number in (namespaces.CAPABILITIES | namespaces.NETWORK_CAPABILITIES).values():
