@@ -194,10 +194,14 @@ def live_listener(common: Common, options: Any, command: str | None = None) -> A
 
 def _history(options: Any) -> str:
     """The command line that shows the run again; empty for one that leaves no history."""
+    if options.image:
+        return ""
+    command = "runner history show last"
+    if not options.root:
+        return command
     import shlex
 
-    words = ["runner", "history", "show", "last", *(["--root", options.root] * bool(options.root))]
-    return "" if options.image else shlex.join(words)
+    return f"{command} --root {shlex.quote(options.root)}"
 
 
 def _real_command(words: list[str], options: Any) -> str:

@@ -14,10 +14,9 @@ from runner.language.compiler import auto_requisites, ordering
 from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
+from runner.output.manual import descriptions, sls_schema
 from runner.output.manual import pages as manuals
 from runner.output.manual import reference as manual_reference
-from runner.output.manual import sls_schema
-from runner.output.manual.descriptions import describe_for_editors
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
 from runner.pipeline.gathering import gather, read_pillar, related, requests, top_requests
@@ -140,7 +139,7 @@ def schema(options: Options) -> dict[str, Any]:
             state = registry.state(name)
             reacting = bind.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
             functions[name] = (
-                describe_for_editors(registry, name),
+                descriptions.describe_for_editors(registry, name),
                 bind.json_schema(state.function),
                 reacting,
             )

@@ -423,6 +423,11 @@ def test_a_second_highstate_needs_no_pyyaml(machine: Machine) -> None:
     assert (machine.folder / "x").read_text() == "1\n"
 
 
+def test_why_imports_little_more(machine: Machine) -> None:
+    machine.write(top="base: {'*': [a]}\n", a="x:\n  file.managed:\n    - name: /x\n")
+    assert of_python(imported_by(machine, "why", "x")) <= {*NEEDED.split(), "json"}
+
+
 @pytest.mark.skipif(not shutil.which("dpkg-query"), reason="there is no dpkg")
 def test_converged_packages_users_and_commands_import_little(machine: Machine) -> None:
     machine.write(
