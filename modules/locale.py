@@ -7,7 +7,7 @@ import re
 
 from modules import cmd, file
 from modules._texts.lines import one_line
-from runner.api import StateFailed, changer, for_states
+from runner.api import FormerState, StateFailed, changer, for_states
 
 DEFAULT = "/etc/default/locale"
 LIST = "/etc/locale.gen"
@@ -101,7 +101,21 @@ def _split(locale: str) -> tuple[str, str]:
     return name, rest[0] if rest else name.partition(".")[2].partition("@")[0] or "UTF-8"
 
 
-@changer(planned=True)
+@for_states
+def former_state(*_: str) -> FormerState:
+    """The locales that programs can use, as undo restores them."""
+    return FormerState("locales", "generated", {"names": sorted(list_avail())})
+
+
+@changer(before=former_state)
+def regenerate() -> None:
+    """Make the locales that are listed, and no others. Raises StateFailed where locale-gen does."""
+    done = cmd.execute(["locale-gen"])
+    if done.retcode:
+        raise StateFailed(f"locale-gen: {done.error_text}")
+
+
+@changer(before=former_state, planned=True)
 def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make
     it.
@@ -131,7 +145,7 @@ def is_listed(locale: str) -> bool:
     return any(is_same(locale, line) for line in lines if line.strip())
 
 
-@changer(planned=True)
+@changer(before=former_state, planned=True)
 def drop_locale(locale: str) -> bool:
     """Make a locale usable no more. Raises StateFailed where locale-gen fails."""
     text = file.read_bytes(LIST).decode("utf-8", "replace")

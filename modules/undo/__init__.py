@@ -29,6 +29,7 @@ KINDS: Mapping[str, UndoKind] = {
     "automatic package": _packages.AUTOMATIC,
     "alternatives": _settings.ALTERNATIVES,
     "hostname": _settings.HOSTNAME,
+    "locales": _settings.LOCALES,
     "attributes": _settings.ATTRIBUTES,
     "capabilities": _settings.CAPABILITIES,
     "sysctl": _kernel.SYSCTL,

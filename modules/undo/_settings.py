@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import shlex
 
-from modules import alternatives, debconf, file, network
+from modules import alternatives, debconf, file, locale, network
 from modules.file._look import former_attributes
 from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
+from runner.api import StateFailed
 
 
 def _restore_alternatives(changes: Changes) -> None:
@@ -24,6 +25,13 @@ def _restore_alternatives(changes: Changes) -> None:
             alternatives.auto(name)
         elif was:
             alternatives.set_(name, was["current"])
+
+
+def _restore_locales(changes: Changes) -> None:
+    for was, _ in changes.values():
+        locale.regenerate()  # what is listed was restored before
+        if odd := {*was["names"]} ^ {*locale.list_avail()}:
+            raise StateFailed(f"{locale.LIST} says otherwise of {', '.join(sorted(odd))}")
 
 
 def _restore_hostname(changes: Changes) -> None:
@@ -69,4 +77,5 @@ ATTRIBUTES = UndoKind(
     lambda name: former_attributes(name).state, _restore_attributes, _refused_attributes
 )
 ALTERNATIVES = UndoKind(lambda name: alternatives.former_state(name).state, _restore_alternatives)
+LOCALES = UndoKind(lambda name: locale.former_state().state, _restore_locales)
 HOSTNAME = UndoKind(lambda name: network.former_hostname().state, _restore_hostname)

@@ -290,7 +290,8 @@ def duration_problem(value: float) -> str | None:
     """The reason why a number is no duration: NaN and infinity are none, nor can the kernel wait
     for ages.
     """
-    return None if 0 <= value <= LONGEST else f"expected a duration from 0 to {LONGEST}"
+    fits = 0 <= value <= plain_values.LONGEST_TIME
+    return None if fits else f"expected a duration from 0 to {plain_values.LONGEST_TIME}"
 
 
 def without_end(value: str) -> str:
@@ -298,7 +299,6 @@ def without_end(value: str) -> str:
     return value.rstrip("\r\n")
 
 
-LONGEST = 10**9
 ONE_LINE = (
     "what follows a line end would be a line of its own in the file, or an order of its own to a"
     " program"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+LONGEST_TIME = 10**9  # seconds that something may take: more than 30 years
+
 _CONTAINERS = (Mapping, list, tuple, Set)
 DEEPEST = 200  # levels; what lies deeper, or holds itself, is cut off there
 

@@ -67,6 +67,11 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "debconf-show tzdata | grep -e Areas -e new",
         "echo tzdata tzdata/Areas select Europe | debconf-set-selections",
     ),
+    "locales": (
+        {"de_DE.UTF-8": {"locale.present": []}, "fr_FR.UTF-8": {"locale.absent": []}},
+        "locale -a; grep -v ^# /etc/locale.gen",
+        "sed -i 's/^# *fr_FR.UTF-8/fr_FR.UTF-8/' /etc/locale.gen; locale-gen",
+    ),
     "settings of systemd": (
         {
             "limits": {

@@ -474,7 +474,7 @@ WITHOUT: dict[str, str] = {
     "no path of a file": (
         """
         alternatives.change apache.act at.add at.atrm cron.remove cron.write debconf.set_answer
-        debconf.forget_answer debconf.put_back
+        debconf.forget_answer debconf.put_back locale.regenerate
         environ.setenv
         firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
         group.remove_member group.set_members ip.run_tool ipset.change

@@ -21,6 +21,7 @@ from runner.output.manual import reference as manual_reference
 from runner.output.manual import text as manual
 from runner.output.manual.pages import ALL_PAGES, NO_PAGE
 from runner.sources.config import key_manual
+from runner.sources.config.options import Options
 from runner.tools.queries import explain, search
 
 CONFIG = "config"  # the keys of the configuration; functions of this module are `config.NAME`
@@ -73,26 +74,29 @@ def doc(
             "commands.md": f"{manual_reference.OWN_NOTE.format('`--help`')}{command_manual.page()}"
         }
         return _write_reference(reference, {**pages, **commands})
+    options = options_of_tree(common)
     if more:
-        return _show_found(common, names or [])
+        return _show_found(common, options, names or [])
     if name in language.names():
-        return _show_word(common, name, markdown)
+        return _show_word(common, options, name, markdown)
     try:
-        return show_doc(common, name, markdown)
+        return _show_page(common, options, name, markdown)
     except RunnerError as problem:
         if problem.code != NO_PAGE or name is None:
             raise
         if part := codes.part(name):
             return _show_text(common, name, part, "check", markdown)
-        return _show_found(common, [name], problem)
+        return _show_found(common, options, [name], problem)
 
 
-def _show_found(common: Common, words: list[str], problem: RunnerError | None = None) -> int:
+def _show_found(
+    common: Common, options: Options, words: list[str], problem: RunnerError | None = None
+) -> int:
     """Print what the manual has about some words. problem: what there is to say if that is
     nothing.
     """
     with answer_alone():
-        contents = explain.manual(options_of_tree(common), None)
+        contents = explain.manual(options, None)
     names = [f"{module}.{function}" for module in contents for function in contents[module]]
     answer = search.search(words, names)
     if not answer.entries and not answer.hint:
@@ -106,9 +110,12 @@ def _show_found(common: Common, words: list[str], problem: RunnerError | None = 
     return 0
 
 
-def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
+def show_doc(common: Common, name: str | None) -> int:
     """Print a page of the manual, or its contents."""
-    options = options_of_tree(common)
+    return _show_page(common, options_of_tree(common), name, False)
+
+
+def _show_page(common: Common, options: Options, name: str | None, markdown: bool) -> int:
     with answer_alone():
         pages = explain.manual(options, name)  # without a name their list
         modules = explain.manual_of_modules(options) if name is None else {}
@@ -122,11 +129,11 @@ def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     return 0
 
 
-def _show_word(common: Common, name: str, markdown: bool) -> int:
+def _show_word(common: Common, options: Options, name: str, markdown: bool) -> int:
     """Print the page of a word of the language."""
     page = language.page(name)
     with answer_alone():
-        modules = explain.modules(options_of_tree(common))
+        modules = explain.modules(options)
     if any(name in listed for listed in modules.values()):
         page += f"\n`runner doc {name}.` shows the functions of the module {name}.\n"
     return _show_text(common, name, page, "language", markdown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
@@ -12,10 +13,10 @@ from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
 from runner.cli.running import answers, failed_start, image_build, logs, rooted, values
 from runner.model.errors import UsageError
+from runner.model.plain_values import LONGEST_TIME
 from runner.model.records import Record
 from runner.output import formats, text
 from runner.sources.config import load
-from runner.sources.config.keys import LONGEST
 from runner.sources.config.options import FLAGS, Options
 from runner.support.files.text import LARGEST, MEBIBYTE
 from runner.support.log import LOG
@@ -380,11 +381,19 @@ def _seconds(option: str, least: int) -> Callable[[float], float]:
     """Reads the seconds of an option. Raises UsageError for what no clock can measure."""
 
     def read(seconds: float) -> float:
-        if not least <= seconds <= LONGEST:
-            raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST}")
+        if not least <= seconds <= LONGEST_TIME:
+            raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST_TIME}")
         return seconds
 
     return read
+
+
+def wait_randomly(common: Common) -> None:
+    """Wait for a part of `--splay`, so that not all machines begin at once. Raises UsageError."""
+    if common.splay:
+        import random
+
+        time.sleep(random.uniform(0, _seconds("--splay", 0)(common.splay)))
 
 
 def words(texts: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from runner import pipeline
 from runner.cli.running import failed_start, scheduled_runs
 from runner.cli.running.answers import show_problems
 from runner.cli.running.exit_codes import DONE, FAILED, TREE_REFUSED, report_bug
-from runner.cli.running.options import Common, loaded, options_of
+from runner.cli.running.options import Common, loaded, options_of, wait_randomly
 from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
@@ -38,10 +38,7 @@ def pulled(common: Common, allow_rollback: bool = False) -> int:
             file.place_of(where) if where else None,
             f"{source.EXAMPLE}\n  or, on a new machine: runner init --from URL",
         )
-    if common.splay:  # so that not all machines fetch at once
-        import random
-
-        time.sleep(random.uniform(0, common.splay))
+    wait_randomly(common)
     if common.scheduled and scheduled_runs.ends_at_once(common, machine):
         return DONE
     with pulling.alone(machine) as store:

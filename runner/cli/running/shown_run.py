@@ -23,6 +23,7 @@ from runner.cli.running import (
     tracing,
 )
 from runner.cli.running.exit_codes import DONE, code_of
+from runner.cli.running.options import wait_randomly
 from runner.cli.running.streams import answer_alone
 from runner.language.grains import reboot_required
 from runner.model.errors import UsageError
@@ -80,11 +81,7 @@ def finish(
     shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
     same command line without `--test`).
     """
-    if common.splay:
-        import random
-        import time
-
-        time.sleep(random.uniform(0, common.splay))
+    wait_randomly(common)
     with failed_start.metrics_of_failed_start(
         lambda: options.raw.get("prometheus_textfile"), common.test
     ):

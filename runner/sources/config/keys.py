@@ -147,7 +147,6 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     LIST: (list,),
     NUMBER: (int,),
 }
-LONGEST = 10**9  # seconds that something may take: more than 30 years
 # commands that a run calls at its end
 NOTIFYING = ("on_success", "on_failure", "on_change", "always")
 # types of Python, as a configuration has them

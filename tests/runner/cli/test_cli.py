@@ -164,6 +164,8 @@ def test_a_bug_on_a_full_disk(
         ["sls", "a", "--timeout", "nan"],
         ["sls", "a", "--timeout", "inf"],
         ["sls", "a", "--wait=nan"],
+        ["sls", "a", "--splay=-1"],
+        ["sls", "a", "--splay=nan"],
         ["sls", "a", "--config", ""],  # of a variable that is not set, as the next ones
         ["sls", "a", "--only="],
         ["apply", "x.plan", "--verify", ""],
