@@ -96,6 +96,8 @@ class Binder:
         self._used_by_template = used_by_template
         # whether the same chunks give the same in another run, and no secrets
         self.is_certain = True
+        # arguments that a function does not have: the chunk, the name, whether its template uses it
+        self.handed_on: list[tuple[Chunk, str, bool]] = []
         self._initialised: set[str] = set()  # the state modules whose mod_init was called
         self._traits: dict[int, _Traits] = {}  # by the identity of the function, which they hold
 
@@ -181,8 +183,9 @@ class Binder:
         """
         if name not in call.arguments:
             return False
-        self.is_certain = False  # a file of the tree decides
-        return self._used_by_template(chunk, name)
+        is_used = self._used_by_template(chunk, name)
+        self.handed_on.append((chunk, name, is_used))
+        return is_used
 
     def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
         fails = self._options.unknown_states == "fail"

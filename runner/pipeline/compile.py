@@ -72,14 +72,33 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
     """Compile SLS files, if what they are made from is not as it was in an earlier run."""
     cache = CompileCache(session, wanted)
     kept = cache.recall()
-    if kept is not None:
+    if kept is not None and _has_same_templates(session, kept[0]):
         LOG.info("compiled by an earlier run, from the same texts")
         return _ready(*_recalled(session, *kept))
     gathered = gather(session, wanted, cache.read, cache.names)
     compiled, problems = compile_chunks(session, gathered, session.options.strict)
     if compiled is not None and compiled.binder.is_certain:
-        cache.keep(CompiledPlan(compiled.steps, compiled.relations, compiled.order, compiled.said))
+        numbers = {id(step.chunk): number for number, step in enumerate(compiled.steps)}
+        handed_on = tuple(
+            (numbers[id(chunk)], name, is_used)
+            for chunk, name, is_used in compiled.binder.handed_on
+            if id(chunk) in numbers
+        )
+        plan = compiled.steps, compiled.relations, compiled.order, compiled.said
+        if len(handed_on) == len(compiled.binder.handed_on):
+            cache.keep(CompiledPlan(*plan, handed_on))
     return compiled, problems
+
+
+def _has_same_templates(session: Session, plan: CompiledPlan) -> bool:
+    """Return whether the templates of states use the variables that they used: files of the tree
+    decide that.
+    """
+    used = missing_references.used_by_template(session.tree) if plan.handed_on else None
+    return used is None or all(
+        used(plan.steps[position].chunk, name) is is_used
+        for position, name, is_used in plan.handed_on
+    )
 
 
 def of_gathered(session: Session, gathered: Callable[[], Gathered]) -> Compiling:

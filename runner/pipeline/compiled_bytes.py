@@ -57,7 +57,7 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
     parts = [*_parts(plan.steps), *_parts([(holder, _spans(held)) for holder, held in edges])]
-    others = (relations._replace(edges=(), by_holder={}), plan.order, plan.warnings)
+    others = (relations._replace(edges=(), by_holder={}), *plan[2:])
     writer.dump((len(plan.steps), len(parts), *others))
     for part in parts:
         writer.clear_memo()
@@ -114,13 +114,13 @@ def from_bytes(
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    number, parts, relations, order, warnings = _BytesReader(file, names).load()
+    number, parts, relations, *others = _BytesReader(file, names).load()
     rows: list[Any] = []
     for _ in range(parts):
         rows += _BytesReader(file, names).load()
     edges = [(holder, _edges(spans)) for holder, spans in rows[number:]]
     relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
-    return CompiledPlan(tuple(rows[:number]), relations, order, warnings)
+    return CompiledPlan(tuple(rows[:number]), relations, *others)
 
 
 # ---------------------------------------------------------------- what stands in for objects

@@ -14,9 +14,13 @@ class NotKept(Exception):
 
 
 class CompiledPlan(Record):
-    """What of a compiled tree is the same in each run that has the same texts."""
+    """What of a compiled tree is the same in each run that has the same texts, and in which
+    templates of states use the same of the variables that these hand on: the positions of the
+    states, the variables, the answers.
+    """
 
     steps: tuple[Step, ...]
     relations: Relations
     order: tuple[int, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    handed_on: tuple[tuple[int, str, bool], ...] = ()

@@ -144,10 +144,9 @@ def test_a_file_that_renders_to_its_own_text_is_a_template(machine: Machine) -> 
         f"include: ['b*']\n{MANY}",
         MANY + "in home:\n  file.absent: [name: ~/x]\n",
         MANY + "login:\n  test.nop: [x: '{{ pillar.token }}']\n",
-        MANY + "{tmp}/f:\n  file.managed: [source: 'salt://t.sls', template: jinja, port: 1]\n",
         MANY + "none:\n  test.missing_function: []\n",
     ],
-    ids=["python", "pattern", "home", "secret", "variable", "mistake"],
+    ids=["python", "pattern", "home", "secret", "mistake"],
 )
 def test_what_may_be_otherwise_in_the_next_run_is_not_kept(machine: Machine, sls: str) -> None:
     machine.write(
@@ -160,6 +159,24 @@ def test_what_may_be_otherwise_in_the_next_run_is_not_kept(machine: Machine, sls
     assert [is_kept(machine, code=None) for _ in range(4)] == [False] * 4
     for file in machine.folder.glob("cache/compiled/*"):
         assert b"hunter2" not in file.read_bytes()
+
+
+def test_what_a_template_uses_is_looked_up_in_each_run(machine: Machine) -> None:
+    """Of an argument that the function does not have: whether it is one for the template."""
+    state = "file.managed: [source: 'salt://t.jinja', template: jinja, port: 1]"
+    machine.write(a=f"{MANY}{{tmp}}/f:\n  {state}\n")
+    template = machine.folder / "states/t.jinja"
+
+    def run() -> tuple[bool, bool]:
+        said = machine("sls", "a", "--log-level", "info").stderr
+        return "has no argument 'port'" in said, KEPT in said
+
+    template.write_text("{{ port }}\n")
+    assert [run() for _ in range(3)] == [(False, False), (False, False), (False, True)]
+    template.write_text("no variable\n")
+    assert [run() for _ in range(2)] == [(True, False), (True, True)]
+    template.write_text("{{ port }}\n")
+    assert [run() for _ in range(2)] == [(False, False), (False, True)]
 
 
 def test_warnings_are_kept(machine: Machine) -> None:
