@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,7 +18,7 @@ from contextlib import suppress
 
 from runner.model.records import Record
 from runner.output.text import on_one_line
-from runner.watch import mounts
+from runner.watch import mounts, network
 from runner.watch import status as told
 from runner.watch.acts import DRIFT, REPORT
 from runner.watch.inotify import Inotify
@@ -98,6 +99,7 @@ class Resident:
         self._interests = Interests(self._inotify)
         self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
         self._mounted = mounts.lines(self._mounts)
+        self._network: socket.socket | None = None  # while somebody goes by it
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._plan: PlanProcess | None = None  # the last good one
         self._next: PlanProcess | None = None  # one that compiles
@@ -163,6 +165,8 @@ class Resident:
         poll.register(self._mounts, select.POLLPRI)
         for process in filter(None, (self._plan, self._next)):
             poll.register(process.channel, select.POLLIN)
+        if self._network:
+            poll.register(self._network, select.POLLIN)
         ready = dict(poll.poll(max(0, self._until_due()) * 1000))
         if self._wake in ready:
             with suppress(BlockingIOError):
@@ -173,6 +177,10 @@ class Resident:
             who = [tag for tag, watched in self._looks.items() if watched.mounts]
             self._note(dict.fromkeys(who, "the table of mounts"))
             self._watch(Moment.now())
+        if self._network and self._network.fileno() in ready:
+            network.read(self._network)
+            who = [tag for tag, watched in self._looks.items() if watched.network]
+            self._note(dict.fromkeys(who, "the network"))
         if self._inotify.descriptor in ready:
             self._note(self._interests.touched(self._inotify.events()))
         for process in filter(None, (self._next, self._plan)):
@@ -265,6 +273,8 @@ class Resident:
             process.channel.close()
         for descriptor in (self._inotify.descriptor, self._mounts, self._wake, self._waker):
             os.close(descriptor)
+        if self._network:
+            self._network.close()
 
     def _heard(self, process: PlanProcess) -> None:
         try:
@@ -442,6 +452,8 @@ class Resident:
         places: dict[str, Iterable[Look]] = {
             tag: watched.places for tag, watched in self._looks.items()
         }
+        if any(watched.network for watched in self._looks.values()):
+            self._network = self._network or network.opened()
         before = bool(self._interests.unwatched)
         changed = self._interests.update({**self._sources, **places}, began.since)
         if self._interests.unwatched and not before:
@@ -469,3 +481,5 @@ class Resident:
         self._inotify.close()
         for descriptor in (self._mounts, self._wake, self._waker):
             os.close(descriptor)
+        if self._network:
+            self._network.close()

@@ -13,6 +13,11 @@ TIMER = "timer"
 MOUNTS = frozenset(f"/proc/{name}" for name in ("mounts", "self/mounts", "self/mountinfo"))
 # what no file tells of: the kernel makes it when it is asked for
 _SILENT = ("/proc", "/sys")
+# of them, those of which is told what programs write; not what the kernel does itself, nor after it
+# has forgotten the file for want of memory
+_SETTINGS = ("/proc/sys", "/sys")
+# of them, those whose changes rtnetlink tells of
+_NETWORK = ("/sys/class/net", "/proc/net/route", "/proc/net/ipv6_route")
 # the kinds of what lies below a path; all else is a path
 _KINDS = {
     "packages": tuple(
@@ -45,12 +50,14 @@ _UNIT_FOLDERS: list[Look] = [("tree", "/etc/systemd/system"), ("folder", "/run/s
 
 class Watched(Record):
     """What tells that a state may be otherwise. kinds: for people, sorted; places: the paths,
-    folders and trees; mounts: whether the table of mounts does. By the timer alone nothing tells.
+    folders and trees; mounts, network: whether the table of mounts does, and the kernel's network.
+    By the timer alone nothing tells.
     """
 
     kinds: tuple[str, ...]
     places: tuple[Look, ...]
     mounts: bool = False
+    network: bool = False
 
     @property
     def is_certain(self) -> bool:
@@ -67,17 +74,20 @@ def watched_by(looks: Iterable[Look]) -> Watched:
     kinds, places = set[str](), dict[Look, None]()
     for kind, name in looks:
         for place in _of_program(name) if kind == "program" else [(kind, name)]:
-            kinds.add(_kind_of(place))
-            if _is_told(place):
+            kinds |= _kinds_of(place)
+            if _is_told(place) or (place[0] == "path" and _lies_in_any(place[1], _SETTINGS)):
                 places[place] = None
-    return Watched(tuple(sorted(kinds or {TIMER})), tuple(places), "mounts" in kinds)
+    is_told = ("mounts" in kinds, "network" in kinds)
+    return Watched(tuple(sorted(kinds or {TIMER})), tuple(places), *is_told)
 
 
 def _is_told(look: Look) -> bool:
     """Return whether a file system tells of a change."""
-    return look[0] not in ("program", "server") and not any(
-        lies_in(look[1], folder) for folder in _SILENT
-    )
+    return look[0] not in ("program", "server") and not _lies_in_any(look[1], _SILENT)
+
+
+def _lies_in_any(path: str, folders: Iterable[str]) -> bool:
+    return any(lies_in(path, folder) for folder in folders)
 
 
 def _of_program(words: str) -> list[Look]:
@@ -89,11 +99,15 @@ def _of_program(words: str) -> list[Look]:
     return _FILES_OF.get(name) or [("program", name)]
 
 
-def _kind_of(look: Look) -> str:
-    name = look[1]
+def _kinds_of(look: Look) -> set[str]:
+    kind, name = look
     if name in MOUNTS:
-        return "mounts"
+        return {"mounts"}
+    if look == ("program", "ip"):
+        return {"network", TIMER}  # of neighbours nothing tells
+    if kind == "path" and _lies_in_any(name, _NETWORK):
+        return {"network"}
     if not _is_told(look):
-        return TIMER
+        return {TIMER}
     known = (_KIND_OF[path] for path in _KIND_OF if lies_in(name, path))
-    return next(known, "paths")
+    return {next(known, "paths")}

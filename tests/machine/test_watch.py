@@ -22,7 +22,19 @@ watched:
     - persist: False
 unwanted:
   pkg.removed: []
+own:
+  service.running: []
+net.ipv4.ip_forward:
+  sysctl.present: [{value: 0}]
+/srv/over/file:
+  file.managed: [{makedirs: True, contents: right}]
+/root/addresses:
+  file.managed:
+    - source: salt://addresses
+    - template: jinja
 """
+OWN = "[Service]\nExecStart=/bin/sleep infinity\n"
+ADDRESSES = "{{ salt['network.interfaces']().lo.inet | map(attribute='address') | join }}"
 CONTROL = (
     "Package: unwanted\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\nDescription: d\n"
 )
@@ -33,6 +45,8 @@ BUILT = "dpkg-deb --build --root-owner-group /root/unwanted /root/unwanted.deb"
 def watched(debian: Debian) -> Debian:
     """A machine that is as its tree says, on which somebody watches."""
     debian.tree(top="base: {'*': [all]}\n", all=TREE)
+    debian.write("/srv/runner/states/addresses", ADDRESSES)
+    debian.write("/etc/systemd/system/own.service", OWN)
     debian.write("/root/unwanted/DEBIAN/control", CONTROL)
     debian.run(BUILT)
     debian.runner("highstate")
@@ -49,6 +63,25 @@ def watched(debian: Debian) -> Debian:
         ("usermod -s /bin/bash watched", "usermod -s /bin/sh watched", "user: watched", "accounts"),
         ("userdel watched", "useradd -m -s /bin/sh watched", "user: watched", "accounts"),
         ("umount /mnt", "mount -t tmpfs tmpfs /mnt", "mount: /mnt", "mounts"),
+        (
+            "kill -9 $(systemctl show -P MainPID own)",
+            "systemctl start own",
+            "service: own",
+            "units",
+        ),
+        (
+            "ip address add 10.9.9.9/32 dev lo",
+            "ip address del 10.9.9.9/32 dev lo",
+            "file: /root/addresses",
+            "network",
+        ),
+        (
+            "sysctl -w net.ipv4.ip_forward=1",
+            "sysctl -w net.ipv4.ip_forward=0",
+            "sysctl: net.ipv4.ip_forward",
+            "timer",
+        ),
+        ("mount -t tmpfs tmpfs /srv/over", "umount /srv/over", "file: /srv/over/file", "paths"),
         ("dpkg -i /root/unwanted.deb", "dpkg -r unwanted", "pkg: unwanted", "packages"),
     ],
 )

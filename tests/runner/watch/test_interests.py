@@ -252,6 +252,8 @@ def test_watches_and_memory_do_not_grow(tmp_path: Path, watching: Watching) -> N
         ([("program", "systemctl nginx.service")], ("units",)),
         ([("program", "systemctl list-units")], ("units",)),
         ([("path", "/proc/self/mountinfo")], ("mounts",)),
+        ([("path", "/sys/class/net/lo/flags"), ("path", "/proc/net/route")], ("network",)),
+        ([("program", "ip")], ("network", "timer")),
         ([("path", "/proc/sys/net"), ("path", "/a")], ("paths", "timer")),
         ([("program", "psql"), ("server", "/run/x.sock")], ("timer",)),
     ],
@@ -260,4 +262,14 @@ def test_what_tells_of_what_looks_asked_for(looks: list[Look], kinds: tuple[str,
     by = watched_by(looks)
     assert by.kinds == kinds
     assert by.is_certain is ("timer" not in kinds)
-    assert not any(path.startswith("/proc") for _, path in by.places)
+    assert by.network is ("network" in kinds)
+    assert by.mounts is ("mounts" in kinds)
+
+
+def test_settings_of_the_kernel_are_told_in_part() -> None:
+    """What programs write to them, and not what the kernel does by itself."""
+    by = watched_by(
+        [("path", "/proc/sys/vm/swappiness"), ("tree", "/sys"), ("path", "/proc/swaps")]
+    )
+    assert by.places == (("path", "/proc/sys/vm/swappiness"),)
+    assert by.kinds == ("timer",)
