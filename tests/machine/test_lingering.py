@@ -127,4 +127,17 @@ def test_the_schedule_of_a_user(debian: Debian) -> None:
     told = json.loads(debian.run(f"{asks} schedule status {words} --out json").stdout)["local"]
     assert told["installed"] is None
     assert debian.run(f"{of_user} is-active runner-highstate.timer", code=None).returncode
+    debian.run(f"{asks} enable --config /home/xaver/runner.yaml")
+    watched = debian.run(f"{asks} schedule install {words} --watch drift")
+    assert watched.stderr == ""
+    assert debian.read(f"{of_user} is-enabled runner-watch; {of_user} is-active runner-watch") == (
+        "enabled\nactive"
+    )
+    debian.run("rm /home/xaver/made")
+    debian.until("test -e /home/xaver/made")
+    assert debian.run(f"{asks} schedule install {words} --watch drift -q").stdout == ""
+    told = json.loads(debian.run(f"{asks} schedule status {words} --out json").stdout)["local"]
+    assert "watch --act drift" in told["watch"]
+    debian.run(f"{asks} schedule remove {words} --wait=-1")
+    assert debian.run(f"{of_user} is-active runner-watch", code=None).stdout == "inactive\n"
     debian.run("loginctl disable-linger xaver; systemctl stop user@$(id -u xaver)")

@@ -67,7 +67,7 @@ def schedule(
         bool, option("--pull", help="Run `runner pull`: fetch the tree before each run.")
     ] = False,
     ac_power: Annotated[bool, option("--ac-power", help="Not while on battery (timers).")] = False,
-    user: Annotated[bool, option("--user", help="A timer of your own systemd.")] = False,
+    user: Annotated[bool, option("--user", help="In your own systemd.")] = False,
     first_boot: Annotated[
         bool,
         option("--first-boot", help="When the machine starts, until a run succeeds; then no more."),
@@ -104,9 +104,9 @@ def schedule(
             raise UsageError("--first-boot goes with install and --pull alone")
         return _at_first_boot(common, pull)
     if watch:
-        if user or {*given} - {"--watch", "--every"}:
-            raise UsageError("--watch goes with install and --every alone")
-        return _watching(common, watch, every or "30m")
+        if {*given} - {"--watch", "--every"}:
+            raise UsageError("--watch goes with install, --every and --user alone")
+        return _watching(common, watch, every or "30m", user)
     if (cron_d and timer) or (every and cron):
         raise UsageError("--cron-d or --timer, --every or --cron: one of each")
     options = options_without_tree(common, running=True)
@@ -138,17 +138,18 @@ def _at_first_boot(common: Common, pull: bool) -> int:
     return finish(common, options, partial(pipeline.several, options, plans.at_first_boot(command)))
 
 
-def _watching(common: Common, act: str, every: str) -> int:
+def _watching(common: Common, act: str, every: str, of_user: bool) -> int:
     if act not in ACTS:
         raise UsageError(f"--watch {act}: one of {', '.join(ACTS)}")
     seconds = plans.seconds(every, "--every", least=1)
     options = options_without_tree(common, running=True)
-    if os.geteuid() != 0 and not common.test:
-        raise RunnerError("this needs root: it is the machine's")
+    owner = _owner(common.test) if of_user else ""
+    if os.geteuid() != 0 and not owner and not common.test:
+        raise RunnerError("this needs root: it is the machine's", hint="--user watches as a user")
     if options.root or not os.path.isdir("/run/systemd/system"):
         raise RunnerError("--watch: no systemd runs there", hint="`runner watch` does without one")
     command = _command(common, "watch", options, "--act", act, "--every", every)
-    run = partial(pipeline.several, options, plans.watching(command, seconds))
+    run = partial(pipeline.several, options, plans.watching(command, seconds, owner))
     return finish(common, options, run)
 
 
@@ -235,7 +236,7 @@ def _status(common: Common, of_user: bool) -> int:
     stopped = history_disabled.disabled(options.state_dir)
     how, command = (schedule.path, shlex.join(schedule.command)) if schedule else (None, None)
     upcoming = schedule.next_run if schedule else None
-    first, watches = installed_schedule.first_boot(), installed_schedule.watch()
+    first, watches = installed_schedule.first_boot(), installed_schedule.watch(of_user)
     if not common.for_people:
         answer = {"installed": how, "command": command, "last": last, "next": upcoming}
         answer |= {"first_boot": first, "watch": shlex.join(watches) or None}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from runner.api.scheduled import SCHEDULE
+from runner.api.scheduled import SCHEDULE, ScheduleFiles
 from runner.cli.running import scheduling
 from runner.cli.running.options import Common, loaded
 from runner.model.diagnostics import Diagnostic
@@ -40,7 +40,7 @@ def installed(of_user: bool = False) -> Installed | None:
     """The schedule that is installed; None when there is none. of_user: in the systemd of whoever
     asks.
     """
-    files = SCHEDULE.of_user(os.path.expanduser("~")) if of_user else SCHEDULE
+    files = _files(of_user)
     timer = files.timer_path
     enabled = f"{files.unit_folder}/timers.target.wants/{scheduling.UNIT}.timer"
     if not os.path.exists(timer) and os.path.exists(enabled):
@@ -62,9 +62,16 @@ def first_boot() -> str | None:
     return "done" if os.path.exists(scheduling.FIRST_BOOT) else None
 
 
-def watch() -> tuple[str, ...]:
-    """The command of the service that watches; empty where there is none."""
-    return scheduling.command_of_service(_lines(scheduling.WATCH))
+def watch(of_user: bool = False) -> tuple[str, ...]:
+    """The command of the service that watches; empty where there is none. of_user: in the systemd
+    of whoever asks.
+    """
+    folder = _files(of_user).unit_folder
+    return scheduling.command_of_service(_lines(f"{folder}/{scheduling.WATCH_UNIT}"))
+
+
+def _files(of_user: bool) -> ScheduleFiles:
+    return SCHEDULE.of_user(os.path.expanduser("~")) if of_user else SCHEDULE
 
 
 def disobedient(schedule: Installed | None, state_dir: str) -> Iterator[Diagnostic]:

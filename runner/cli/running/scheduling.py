@@ -145,12 +145,17 @@ RestartPreventExitStatus=3
 """
 
 
-def watching(command: tuple[str, ...], every: int) -> States:
-    """The states for a process that watches. every: seconds between its looks at everything."""
+def watching(command: tuple[str, ...], every: int, user: str = "") -> States:
+    """The states for a process that watches. every: seconds between its looks at everything. user:
+    whose own systemd has it.
+    """
     what = "Look at this machine when something on it changes"
     service = f"{_WATCHES}WatchdogSec={3 * every}\n"
-    text = scheduled.service_text(MARK, what, command, "", service, kind="notify")
-    text += "\n[Install]\nWantedBy=multi-user.target\n"
+    text = scheduled.service_text(MARK, what, command, "", service, bool(user), "notify")
+    text += f"\n[Install]\nWantedBy={'default' if user else 'multi-user'}.target\n"
+    if user:
+        state = {"enable": True, "running": True, "user": user}
+        return {"watching": ("systemd.unit", {"name": WATCH_UNIT, "contents": text, **state})}
     unit = {"name": WATCH, "contents": text, "mode": "0644"}
     changed = [{"file": "watch"}]
     started = {"name": WATCH_UNIT, "enable": True, "watch": changed}
@@ -186,24 +191,30 @@ def at_first_boot(command: tuple[str, ...]) -> States:
 def removing(has_systemd: bool, user: str = "", home: str = "") -> States:
     """The states that remove it. user: whose systemd has it, with this home."""
     if user:
-        return _without_timer(SCHEDULE.of_user(home).unit_folder, {"user": user})
+        folder, whose = SCHEDULE.of_user(home).unit_folder, {"user": user}
+        return {**_without_watching(folder, whose), **_without_timer(folder, whose)}
     first: States = {
         name: ("file.absent", {"name": path})
         for name, path in (("first boot", FIRST_BOOT), ("enabled", FIRST_BOOT_LINK))
     }
     watch: States = {"watch": ("file.absent", {"name": WATCH})}
     if has_systemd:
-        watching = ("service.dead", {"name": WATCH_UNIT, "enable": False})
-        watch = {"watching": watching, **watch, **_without_timer()}
+        watch = {**_without_watching(), **_without_timer()}
     return {"schedule": _WITHOUT_ENTRY, **first, **watch}
 
 
 _WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})
 
 
-def _without_timer(
-    folder: str = UNIT_FOLDER, whose: Mapping[str, object] = MappingProxyType({})
-) -> States:
+_NOBODYS: Mapping[str, object] = MappingProxyType({})
+
+
+def _without_watching(folder: str = UNIT_FOLDER, whose: Mapping[str, object] = _NOBODYS) -> States:
+    stopped = ("service.dead", {"name": WATCH_UNIT, "enable": False, **whose})
+    return {"watching": stopped, "watch": ("file.absent", {"name": f"{folder}/{WATCH_UNIT}"})}
+
+
+def _without_timer(folder: str = UNIT_FOLDER, whose: Mapping[str, object] = _NOBODYS) -> States:
     stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False, **whose})
     units = {
         kind: ("file.absent", {"name": f"{folder}/{UNIT}.{kind}"}) for kind in ("timer", "service")

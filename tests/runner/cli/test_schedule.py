@@ -110,7 +110,7 @@ def test_a_cron_expression_is_not_for_timers() -> None:
     [
         (("install", "--first-boot", "--splay", "5m"), "goes with install and --pull alone"),
         (("install", "--first-boot", "--user"), "goes with install and --pull alone"),
-        (("install", "--watch", "ask", "--splay", "5m"), "goes with install and --every alone"),
+        (("install", "--watch", "ask", "--splay", "5m"), "goes with install, --every and --user"),
         (("install", "--watch", "mend"), "--watch mend: one of report, drift, ask"),
         (("remove", "--watch", "ask"), "--watch is for `runner schedule install`"),
         (("remove", "--first-boot"), "--first-boot is for `runner schedule install`"),
