@@ -32,6 +32,8 @@ def keep(state_dir: str, compiled: str, tree: str, number: int) -> None:
 
 
 def forget(state_dir: str) -> None:
-    """Have the next highstate count: something is about to change."""
-    with suppress(FileNotFoundError):
+    """Have the next highstate count: something is about to change. Where that cannot be noted the
+    work goes on; the number is for people alone.
+    """
+    with suppress(OSError, RunnerError):
         trusted_folder(state_dir, make=False).remove(NAME)
