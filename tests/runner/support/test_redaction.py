@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
+from runner.engine.listeners import Listeners
 from runner.model.errors import CompileError, RunnerError
-from runner.model.events import ChangerCalled
+from runner.model.events import ChangerCalled, Event, RunStarted
 from runner.support.redaction import HIDDEN, Secrets, command_line
 from runner.support.redaction.former_secrets import KEY, NAME, Former
 from runner.support.redaction.forms import SPELLINGS, spelled
@@ -268,3 +269,18 @@ def test_an_error_is_shown_without_secrets() -> None:
     masked = KNOWN.error(several)
     assert isinstance(masked, CompileError)
     assert [each.message for each in masked.diagnostics] == [f"no {HIDDEN}", "other"]
+
+
+def test_what_a_listener_says_when_it_fails_has_no_secret() -> None:
+    """It sees nothing more, and the others see all."""
+
+    def failing(event: Event) -> None:
+        raise ValueError(f"cannot send {PASSWORD}")
+
+    seen: list[Event] = []
+    listeners = Listeners((failing, seen.append), secrets(PASSWORD))
+    for _ in range(2):
+        listeners.emit(RunStarted(1, False, "run"))
+    assert len(seen) == 2
+    [told] = listeners.lost
+    assert told.endswith(f"saw nothing more of this run: ValueError: cannot send {HIDDEN}")
