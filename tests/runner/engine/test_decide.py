@@ -55,6 +55,7 @@ CASES = [
     ("require ok", Verdict.RUN, ""),
     ("require dry", Verdict.RUN, ""),
     ("require fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("require none; require fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
     ("require fail; watch failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
     ("watch same", Verdict.RUN, ""),
     ("watch ok", Verdict.WATCH, ""),
