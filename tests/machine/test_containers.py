@@ -137,7 +137,7 @@ commands:
   module.run:
     - docker.run_all:
       - name: web
-      - cmd: echo out; echo err >&2
+      - cmd: sleep 1; echo out; echo err >&2; sleep 1  # podman loses what is said before it listens
       - env: {A: 1}
     - docker.restart: [{name: web}, {timeout: 0}]
 looks:
