@@ -232,8 +232,29 @@ def test_the_page_of_differences_has_the_rows_that_bite() -> None:
     assert page.count("\n| ") > 40
 
 
+README = (ROOT / "README.md").read_text()
+
+
 def test_the_readme_is_read_in_five_minutes() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    assert len(README.splitlines()) <= 150
+
+
+def test_each_row_of_the_comparison_says_where_it_is_shown() -> None:
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in README.splitlines()]
+    head, _, *rows = [cells for cells in table if len(cells) == 8]
+    assert head[-1] == "shown in" and len(rows) > 5
+    assert [row for row in rows if not re.fullmatch(r"\[.+\]\(docs/.+\)", row[-1])] == []
+    figures = (ROOT / "docs/performance.md").read_text()
+    loads = re.findall(r"^\| ([^|]+?) \| [\d.]+ s \|(.+)\|$", figures, re.M)
+    times = [
+        re.findall(r"([\d.]+)x,|( -)", costs)[1:] for load, costs in loads if "first" not in load
+    ]
+    salt, cfengine = (
+        [float(each[0]) for each in column if each[0]] for column in zip(*times, strict=True)
+    )
+    (cpu,) = (row for row in rows if "CPU" in row[0])
+    assert cpu[2] == f"{min(salt):.0f} to {max(salt):.0f}"
+    assert cpu[6] == f"{min(cfengine):.1f} to {max(cfengine):.1f}"
 
 
 def test_the_documents_stay_short() -> None:

@@ -183,6 +183,22 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     assert f"--- {machine.folder}/f (before)\n" in shown and "mode: 0640 -> 0600" in shown
 
 
+def test_the_history_says_once_why_a_state_failed_and_a_reaction_what_it_would_be_for(
+    machine: Machine,
+) -> None:
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: a]}\nb: {cmd.run: [name: 'exit 3']}\n"
+        "c: {test.nop: [require: [cmd: b]]}\nd: {cmd.wait: [name: echo, watch: [file: {tmp}/f]]}\n"
+    )
+    planned = " ".join(machine("sls", "a", "--test").stdout.split())
+    assert f"executed, because file: {machine.folder}/f would change" in planned
+    done = " ".join(machine("sls", "a", code=2).stdout.split())
+    assert f'Command "echo" run, because file: {machine.folder}/f changed' in done
+    shown = machine("history", "show").stdout
+    assert "retcode: 3" in shown and 'Command "exit 3" run' not in shown
+    assert "because of cmd: b" in shown and "requisite failed" not in shown
+
+
 def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
     machine.write(a=FILE + "again:\n  cmd.run:\n    - name: 'true'\n")
     origins = []

@@ -359,7 +359,7 @@ class Executor:
                 things=own.things,
                 changes={**own.changes, **result.changes},
             )
-            result = _with_reaction(result, reaction)
+            result = _with_reaction(result, reaction, mode)
             result = (
                 result._replace(comment=f"{own.comment}\n{result.comment}")
                 if own.changes
@@ -484,7 +484,7 @@ class Executor:
         step = self.plan.steps[position]
         reaction = self.plan.listener(position)
         invocation = Invocation(step, Mode.DRY if step.noop else self._mode, reaction)
-        result = _with_reaction(self.invoke(invocation), reaction)
+        result = _with_reaction(self.invoke(invocation), reaction, invocation.mode)
         self.number += 1
         return self._report_result(
             result._replace(run_num=self.number - 1, noop=step.noop and not self.run.dry)
@@ -525,7 +525,8 @@ class Executor:
         self.number += 1
 
 
-def _with_reaction(result: Result, reaction: Reaction) -> Result:
+def _with_reaction(result: Result, reaction: Reaction, mode: Mode) -> Result:
     """Add to the result of a reaction what it did and what for."""
-    cause = f", because {', '.join(reaction.changed)} changed" if reaction.changed else ""
+    done = "changed" if mode is Mode.REAL else "would change"
+    cause = f", because {', '.join(reaction.changed)} {done}" if reaction.changed else ""
     return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

@@ -9,6 +9,7 @@ from typing import Any
 from runner.output.text import (
     change_lines,
     counted,
+    is_said_elsewhere,
     is_told_by,
     labelled,
     named,
@@ -100,7 +101,9 @@ def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
         yield from _fitting(line, terminal)
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
-        if not item["result"] or not item["ran"] or not is_told_by(item["changes"], item["name"]):
+        own = ("outcome", "comment", "name", "changes", "cause", "ran")
+        told = item["result"] and item["ran"] and is_told_by(item["changes"], item["name"])
+        if not told and not is_said_elsewhere(*map(item.__getitem__, own)):
             yield from (f"            {line}" for line in item["comment"].splitlines())
         if item["cause"]:
             yield f"            because of {named(item['cause'])}"

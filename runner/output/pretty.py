@@ -16,6 +16,7 @@ from runner.output import live
 from runner.output.text import (
     change_lines,
     counted,
+    is_said_elsewhere,
     is_told_by,
     labelled,
     named,
@@ -176,11 +177,12 @@ class Pretty:
         """Return what is said of a state beside its changes; empty where other lines say it."""
         if self.verbose:
             return result.comment
-        if kind == "failed":
-            is_command = result.comment == f'Command "{result.name}" run'
-            return "" if is_command and result.changes else result.comment
-        if kind in ("skipped", "undecided"):
-            return "" if result.cause and not result.ran else result.comment
+        if is_said_elsewhere(
+            kind, result.comment, result.name, result.changes, result.cause, result.ran
+        ):
+            return ""
+        if kind in ("failed", "skipped", "undecided"):
+            return result.comment
         if result.reaction:
             return result.reaction
         return result.comment if not told or (not result.changes and kind != "unchanged") else ""

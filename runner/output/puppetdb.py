@@ -134,7 +134,7 @@ class _Writer:
             }
 
         drifted = result.origin == "drift"
-        message = f"{DRIFT}: {result.note}" if drifted else result.comment
+        message = f"{_drift(result)}{result.comment}"
         if result.result is False:
             name, _, value = _of_command(result.changes) or (None, None, None)
             yield event("failure", name, None, value) | {"corrective_change": False}
@@ -166,12 +166,17 @@ class _Writer:
             if result.result is False:
                 lines.append(("err" if result.ran else "warning", result.comment))
             elif result.changes:
-                lines.append(("notice", result.comment))
+                lines.append(("notice", f"{_drift(result)}{result.comment}"))
             moment = _moment(self._when(result))
             tags = [DRIFT] if result.origin == "drift" else []
             for level, line in lines:
                 log = _log(level, line, str(place), place.file, place.line, moment)
                 yield log | {"tags": [*log["tags"], *tags]}
+
+
+def _drift(result: Result) -> str:
+    """How a message begins: Puppetboard shows those of logs, PuppetDB keeps those of events."""
+    return f"{DRIFT}: {result.note}; " if result.origin == "drift" else ""
 
 
 def _log(

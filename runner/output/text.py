@@ -114,6 +114,17 @@ def change_lines(
         yield from _change(str(key), value, (before or {}).get(key), name)
 
 
+def is_said_elsewhere(
+    outcome: str, comment: str, name: str, changes: object, cause: str | None, ran: bool
+) -> bool:
+    """Return whether other lines of a report say what a comment does: that a command which failed
+    was run, whose failure a state was skipped for.
+    """
+    if outcome == "failed":
+        return bool(changes) and comment == f'Command "{name}" run'
+    return outcome in ("skipped", "undecided") and bool(cause) and not ran
+
+
 def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
     """Return whether changes say what was done: something else than truth values and the name of
     the state, such as `nginx: True` of a service.

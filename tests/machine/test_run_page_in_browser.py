@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from axe import axe_or_skip, violations
 from chromium import Browser, Chromium, chromium
 from command import Machine
 from debian import Debian
@@ -172,9 +174,11 @@ def test_nothing_breaks_out(browser: Browser, name: str) -> None:
     ("name", "lines", "word"), [("large", 100, "s4907"), ("large_index", 5000, "run4907")]
 )
 def test_a_large_page_is_usable(browser: Browser, name: str, lines: int, word: str) -> None:
-    browser.size(1200, 800)
-    browser.open(ADDRESS.format(name))
-    assert browser.value(SHOWN) == lines
+    for width in (390, 1200):
+        browser.size(width, 800, phone=width == 390)
+        browser.open(ADDRESS.format(name))
+        assert browser.value(SHOWN) == lines
+        assert fits(browser), width
     took = browser.value(
         "Math.min(...[1, 2, 3].map(() => {"
         " words.value = ''; words.dispatchEvent(new Event('input'));"
@@ -216,3 +220,13 @@ def test_an_index_is_read_on_each_screen(
         browser.scripts(True)
     assert browser.problems == []
     assert set(browser.requests) == {ADDRESS.format(name)}, "nothing else is asked for"
+
+
+def test_axe_finds_nothing(page: Browser, tmp_path: Path) -> None:
+    axe = axe_or_skip(tmp_path)
+    for name in ("run", "runs", "fleet"):
+        for width, dark in ((390, True), (1280, False)):
+            page.size(width, 800, phone=width == 390)
+            page.dark(dark)
+            page.open(ADDRESS.format(name))
+            assert violations(page, axe) == [], (name, width)

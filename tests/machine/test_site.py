@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe import axe_or_skip, violations
 from chromium import Browser, Chromium, chromium
 from debian import Debian
 from starting import starts, wait_until
@@ -88,6 +89,16 @@ def test_nothing_is_cut_on_a_phone_or_a_desk_by_day_or_night(browser: Browser) -
     assert browser.problems == []
     asked = [each for each in browser.requests if not each.startswith("data:")]
     assert [each for each in asked if not each.startswith(ADDRESS)] == []
+
+
+def test_axe_finds_nothing(browser: Browser, tmp_path: Path) -> None:
+    axe = axe_or_skip(tmp_path)
+    for width, dark in ((390, True), (1280, False)):
+        browser.size(width, 800, phone=width == 390)
+        browser.dark(dark)
+        for page in PAGES:
+            browser.open(f"{ADDRESS}/{page}")
+            assert violations(browser, axe) == [], (page, width)
 
 
 def test_words_find_their_page_while_they_are_typed(browser: Browser) -> None:

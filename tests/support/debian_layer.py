@@ -260,6 +260,17 @@ printf '#!/bin/sh\nexec runsvdir -P /etc/service\n' >/etc/runit/2
 rm -f /etc/runit/runsvdir/default/*
 """
 
+# PuppetDB with its database, and Puppetboard, which Debian does not have
+PUPPET = r"""
+python3 -m venv /opt/puppetboard
+/opt/puppetboard/bin/pip -q install 'puppetboard>=7,<8'
+pg_ctlcluster 15 main start
+runuser -u postgres -- psql -q -c "CREATE ROLE puppetdb LOGIN PASSWORD 'secret'" \
+-c 'CREATE DATABASE puppetdb OWNER puppetdb'
+runuser -u postgres -- psql -q -c 'CREATE EXTENSION pg_trgm' puppetdb
+pg_ctlcluster 15 main stop
+"""
+
 LAYERS = {
     "base": Contents(archive=ARCHIVE),
     # and debhelper, for the packages of runner itself
@@ -294,6 +305,10 @@ LAYERS = {
     ),
     "cloud": Contents(("cloud-init",)),
     "editors": Contents(("neovim", "emacs-nox", "elpa-eglot")),
+    # for a test that is run by hand
+    "puppet": Contents(
+        ("puppetdb", "postgresql", "dbconfig-no-thanks", "python3-venv"), furnish=PUPPET
+    ),
     # what shows the pages that runner writes, and what judges the alerts
     "browser": Contents(
         ("chromium-headless-shell", "prometheus"), furnish="rm /usr/lib/chromium/libVkLayer*"

@@ -90,6 +90,9 @@ def test_what_it_prints(machine: Machine) -> None:
     assert all(len(line) <= 80 for line in shown.splitlines())
     asked = machine("doc", "ensure").stdout
     assert "a function (service.running here), not an argument" in " ".join(asked.split())
+    machine.config["file_rots"] = {}
+    said = machine("doc", "mail").stderr
+    assert said.count("unknown configuration key") == 1, "the configuration is read once"
     mistyped = machine("doc", "onfial").stdout
     assert mistyped.startswith("No page is called onfial. About onfail:\n\n  onfail ")
 
