@@ -22,10 +22,10 @@ Of the 30 of 38 public formulas that compile with their examples on such a machi
 were right, 1 wrong, 21 undecided, and 8 failed in the real run. ufw-formula has states of its own,
 which say in a dry run what they like: 17 of the undecided, and the wrong one. Of all others 99 %.
 
-With dnf and pacman, which have Debian's packages packed anew there (bench/foreign_packages.py), of
-96 states of 15 formulas (chrony, cron, haproxy, keepalived, logrotate, memcached, nginx, redis,
-rsyslog, snmp, sudoers, tmux, unbound, vsftpd, vim) 90 and 91 were right, the others failed in the
-real run, as such machines have no network, clock or kernel of their own.
+With dnf, zypper and pacman, which have Debian's packages packed anew (bench/foreign_packages.py),
+of 96 states of 15 formulas (chrony, cron, haproxy, keepalived, logrotate, memcached, nginx, redis,
+rsyslog, snmp, sudoers, tmux, unbound, vsftpd, vim) 90, 91 and 91 were right. All others failed in
+the real run, as such machines have no clock, kernel or network of their own.
 """
 
 from __future__ import annotations

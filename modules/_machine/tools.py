@@ -11,7 +11,8 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import Completed, needs
-from runner.api import CommandFailed, FormerState, Record, changer
+from modules._planned.machine import planned_machine
+from runner.api import CommandFailed, FormerState, Record, Unforeseen, changer, leave_pending
 
 TOPIC = "tool packages"  # of looks at what such a program has installed
 
@@ -24,6 +25,11 @@ class Tool(Record):
     user: str | None = None
     cwd: str | None = None
     env: Any = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Whose packages it has, for the planned machine: of a user, without a project."""
+        return self.program, self.cwd or f"~{self.user or ''}"
 
     def require(self) -> None:
         """Raise StateFailed where the program is not there."""
@@ -65,11 +71,38 @@ def former_program(
     return FormerState(kind, owned(name, user), {"version": version} if version else {})
 
 
-@changer(touches=[TOPIC, "files"], before=lambda words, tool, was=None: was)
-def change(words: list[str], tool: Tool, was: FormerState | None = None) -> str:
+def _plan_change(
+    words: list[str],
+    tool: Tool,
+    was: FormerState | None = None,
+    becomes: Mapping[str, Any] | None = None,
+) -> str:
+    """Plan which packages there are; what is in them stays open."""
+    if becomes is None:
+        raise Unforeseen(f"what {os.path.basename(tool.program)} makes of it")
+    planned_machine().tool_packages.setdefault(tool.place, {}).update(becomes)
+    leave_pending()
+    return ""
+
+
+def _was(
+    words: list[str], tool: Tool, was: FormerState | None = None, becomes: object = None
+) -> FormerState | None:
+    return was
+
+
+@changer(touches=[TOPIC, "files"], before=_was, planned=_plan_change)
+def change(
+    words: list[str],
+    tool: Tool,
+    was: FormerState | None = None,
+    becomes: Mapping[str, Any] | None = None,
+) -> str:
     """Have the program change something: what it prints. Raises CommandFailed with the reason when
     it fails.
 
-    was: what it changes, as it is, for undo; without it undo says that it does not know.
+    was: what it changes, as it is, for undo; without it undo says that it does not know. becomes:
+    for a dry run, the packages that there are then, None for those that are gone; without it a dry
+    run does not know.
     """
     return tool.output(*words)

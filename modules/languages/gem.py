@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from modules._machine import fetching
 from modules._machine.scripts import temporary_script
 from modules._machine.tools import TOPIC, Tool, change
+from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import one_line, plain_name
-from runner.api import CommandFailed, cached_look, fetcher
+from runner.api import CommandFailed, Unforeseen, cached_look, fetcher, here
 
 # ruby: whose gem it is was a matter of rvm and rbenv, which are functions of a shell
 _NO_RUBY = "there is no rvm or rbenv here: gem_bin names the gem of a Ruby"
 _LOGIN = re.compile("://[^/]*@")
+_FORESEEN = "gem foreseen"  # what gem said that it would install
 
 
 @cached_look(TOPIC)
@@ -30,7 +32,17 @@ def list_(
 
     {{ salt['gem.list']('rails') | json }}
     """
-    return _versions(_gem(ruby, runas, gem_bin).output("list", "--local"), prefix)
+    tool = _gem(ruby, runas, gem_bin)
+    there = _versions(tool.output("list", "--local"), prefix)
+    planned = planned_machine().tool_packages.get(tool.place, {})
+    return merged(
+        there,
+        {
+            name: new and [*new, *there.get(name, ())]
+            for name, new in planned.items()
+            if name.startswith(prefix)
+        },
+    )
 
 
 def list_upgrades(
@@ -57,6 +69,8 @@ def is_installed(
         return True
     if re.fullmatch(r"[\w.-]+", version):
         return False
+    if name in planned_machine().tool_packages.get(_gem(None, runas, gem_bin).place, {}):
+        raise Unforeseen(f"whether gem takes what is planned of {name} for {version}")
     # its pattern is a regular expression before gem 2.7, and exact is exact since
     words = ["--installed", f"--version={_version(version)}", "--exact"]
     done = _gem(None, runas, gem_bin).run("list", *words, "--local", plain_name(name, "name"))
@@ -91,7 +105,10 @@ def would_install(
     from_source = _from(source, _gem(ruby, runas, gem_bin, proxy))
     with fetching.asking("what gem would install"), from_source as (options, tool):
         lines = tool.output("install", *options, *words).splitlines()
-    return [line.strip() for line in lines if line.startswith("  ")]
+    coming = [line.strip() for line in lines if line.startswith("  ")]
+    pairs = (each.rpartition("-") for each in coming)
+    here.store(_FORESEEN)[tool.place] = {name: number for name, _, number in pairs}
+    return coming
 
 
 def install(
@@ -117,7 +134,11 @@ def install(
     documents = f"--document={','.join(kinds)}" if kinds else "--no-document"
     words = [documents, *_options(version, pre_releases), *_names(gems)]
     with _from(source, _gem(ruby, runas, gem_bin, proxy)) as (options, tool):
-        return change(["install", *options, *words], tool)
+        coming = here.store(_FORESEEN).get(tool.place, {})
+        names = _names(gems)
+        known = coming.keys() >= {*names}
+        becomes = {name: [coming[name]] for name in names} if known else None
+        return change(["install", *options, *words], tool, becomes=becomes)
 
 
 def uninstall(
@@ -126,8 +147,9 @@ def uninstall(
     """Remove all versions of gems with their programs: what gem prints. Raises CommandFailed with
     what gem has against it.
     """
-    words = ["uninstall", "--all", "--executables", *_names(gems)]
-    return change(words, _gem(ruby, runas, gem_bin))
+    names = _names(gems)
+    words = ["uninstall", "--all", "--executables", *names]
+    return change(words, _gem(ruby, runas, gem_bin), becomes=dict.fromkeys(names))
 
 
 def update(
