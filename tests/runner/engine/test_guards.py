@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.engine.guards import GuardContext, checked, missing_folder, reason_to_skip
+from runner.engine.guards import (
+    GuardContext,
+    asks_programs,
+    checked,
+    missing_folder,
+    programs,
+    reason_to_skip,
+)
 from runner.model.errors import RunnerError
 
 TRUE, FALSE = {"fun": "test.true"}, {"fun": "test.false"}
@@ -60,11 +67,18 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
 ]
 
 
+def test_programs_are_asked_what_the_files_do_not_say() -> None:
+    given = {"onlyif": ["test -e /x", "grep a /x", TRUE], "unless": "[ -d /y ]"}
+    assert [*programs(given)] == ["grep a /x"]
+    assert asks_programs(given) and not asks_programs({"unless": "[ -d /y ]"})
+
+
 @pytest.mark.parametrize(("args", "reason"), CASES)
 def test_what_skips_a_state(args: dict[str, Any], reason: str | None) -> None:
     noted = [1]  # by a function that was called before
 
     def call(name: str, *given: Any, **named: Any) -> Any:
+        assert not [key for key in named if key.startswith("__")], "Salt's own"
         if name == "cmd.retcode":
             assert named.pop("ignore_retcode") and named.pop("python_shell")
             return 0 if given[0] == "true" else 1
