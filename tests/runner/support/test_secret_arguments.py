@@ -170,3 +170,21 @@ def test_the_command_that_makes_the_changes_can_be_given(machine: Machine) -> No
     words = ["x", "hash_password=True", f"password={SECRET}"]
     shown = machine("single", "test.configurable_test_state", *words, "--test", code=None).stdout
     assert "hash_password=True" in shown and SECRET not in shown
+
+
+WARNING = """
+from runner.api import here
+
+
+def go(password):
+    here.warn(f"cannot log in with {password}")
+    return True
+"""
+
+
+def test_what_a_called_function_warns_of_has_no_secret(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/login.py").write_text(WARNING)
+    told = machine("call", "login.go", "password=S3cretMark").stderr
+    assert "cannot log in with **********" in told and SECRET not in told
