@@ -25,6 +25,7 @@ from runner.pipeline.parts import Parts
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, accepted, new_run_id, run_compiled
 from runner.sources.config.options import Options
+from runner.sources.trees.store import CURRENT, TREES, current_tree
 from runner.support.log import LOG
 from runner.support.redaction import Secrets
 
@@ -56,10 +57,15 @@ class Seen(Record):
     files: list[str] = []
 
 
+class Outdated(Exception):
+    """`runner pull` has brought another tree than the one that was compiled."""
+
+
 class KeptTree:
     """The SLS files that are named, or those of the top file."""
 
     _parts: Parts
+    _pulled: str | None = None  # the tree of `runner pull` that is compiled
 
     def __init__(self, options: Options, names: Sequence[str]) -> None:
         self._session = Session(of_named(options, names))
@@ -69,6 +75,7 @@ class KeptTree:
     def compile(self) -> None:
         """Raises CompileError for what does not compile, RunnerError for what cannot be read."""
         session, options = self._session, self._session.options
+        self._pulled = self._current()
         with session.opened(), LOG.timed("compiled"):
             read_pillar(session)
             if session.run.pillar.get("test") and not options.real:
@@ -80,11 +87,18 @@ class KeptTree:
                 accepted(session, lambda: compile_chunks(session, gathered, options.strict))
             )
 
+    def _current(self) -> str | None:
+        """The present tree of `runner pull`, where that brings the tree."""
+        tree = current_tree(self._session.options)
+        return tree and tree.folder
+
     def files(self) -> list[str]:
-        """The files of the tree that were read so far."""
+        """The files of the tree that were read so far, with what says which tree that is."""
+        options = self._session.options
+        link = [os.path.join(options.state_dir, TREES, CURRENT)] if options.tree_source else []
         with suppress(RunnerError):
-            return [*self._session.watch.files]
-        return []
+            return [*link, *self._session.watch.files]
+        return link
 
     def facts(self) -> Watched:
         """What there is to watch."""
@@ -152,6 +166,8 @@ class KeptTree:
                 whole.enter_context(recorded(session, run_id, about))
             options, dry = session.options, session.run.dry
             whole.enter_context(held(options.state_dir, options.wait, only_looks=dry))
+            if self._current() != self._pulled:
+                raise Outdated
             compiled = self._part(tags)
             report = run_compiled(
                 session, compiled, run_id, about, observe=observe, in_history=in_history

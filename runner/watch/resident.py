@@ -396,6 +396,10 @@ class Resident:
         job, self._job = self._job, None
         if job is None:
             return
+        if "outdated" in answer:  # the tree is another one since it was asked
+            self._is_stale = self._is_renewed = True
+            self._note(dict.fromkeys(job.tags or (), job.event.removesuffix(CHANGED)))
+            return
         if "outcomes" not in answer:
             self._tell(f"a process that was to {job.what} ended early")
             self._next_look = min(self._next_look, time.monotonic() + MINUTE)

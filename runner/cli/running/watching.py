@@ -14,7 +14,7 @@ from runner.cli.running.shown_run import finish
 from runner.model.errors import RunnerError
 from runner.model.result import Report
 from runner.output import diagnostics, text
-from runner.pipeline.watching import KeptTree
+from runner.pipeline.watching import KeptTree, Outdated
 from runner.watch.acts import DRIFT
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def _told(run: Callable[[], Answer]) -> Answer:
     """The answer of a run; of one that could not be had, nothing, after it was told why."""
     try:
         return run()
+    except Outdated:
+        return {"outdated": True}
     except Exception as error:
         _show(error)
         return {"ended": 1}

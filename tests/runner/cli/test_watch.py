@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from repositories import Repository
 from starting import PATIENCE, running, wait_until
 from watching import Watcher, watching
 
@@ -226,6 +227,25 @@ def test_a_file_that_came_broken_is_read_again_when_it_is_mended_in_place(
         with (watched.folder / "states/new.sls").open("w") as file:
             file.write(f"{mended}: {{file.managed: [{{contents: right}}]}}\n")
         until_right(watcher, mended)
+
+
+def test_what_a_pull_has_brought_is_not_put_back(machine: Machine) -> None:
+    conf, repository = machine.folder / "conf", Repository(machine.folder / "source")
+    machine.config = {"tree": {"remote": str(repository.folder)}}
+
+    def publish(contents: str) -> None:
+        sls = f"{conf}: {{file.managed: [{{contents: {contents}}}]}}\n"
+        repository.commit({"states/top.sls": "base: {'*': [web]}\n", "states/web.sls": sls})
+        machine("pull")
+
+    publish("old")
+    with watching(machine, "--act", "drift") as watcher:
+        planned = status(machine)["planned"]
+        publish("right")
+        watcher.until(lambda: status(machine)["planned"] != planned)
+        assert text(conf) == "right"
+        conf.write_text("wrong")
+        until_right(watcher, conf)
 
 
 def test_a_tree_that_never_compiled_is_an_error(machine: Machine) -> None:
