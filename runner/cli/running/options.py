@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
 from runner.cli.running import answers, failed_start, image_build, logs, rooted, values
+from runner.model import plain_values
 from runner.model.errors import UsageError
-from runner.model.plain_values import LONGEST_TIME
 from runner.model.records import Record
 from runner.output import formats, text
 from runner.sources.config import load
@@ -381,8 +381,9 @@ def _seconds(option: str, least: int) -> Callable[[float], float]:
     """Reads the seconds of an option. Raises UsageError for what no clock can measure."""
 
     def read(seconds: float) -> float:
-        if not least <= seconds <= LONGEST_TIME:
-            raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {LONGEST_TIME}")
+        most = plain_values.LONGEST_TIME
+        if not least <= seconds <= most:
+            raise UsageError(f"{option} {seconds:g}: expected seconds, from 0 to {most}")
         return seconds
 
     return read
