@@ -300,6 +300,7 @@ def current(
     upgraded = pkg.planned_changes()
     pending = bool(upgraded) and not upgraded.keys().isdisjoint(pkg.provider().list_pkgs())
     outdated = service.outdated(keep or ())
+    service.forget_outdated()  # what is left is left on purpose, or told here
     told = "".join(f"\nleft as it is: {name} ({why})" for name, why in outdated.left.items())
     stale = ", ".join(outdated.stale)
     if outdated.stale and not restart:

@@ -23,7 +23,10 @@ from runner.api import (
     forget_looks,
     planned_as,
 )
+from runner.api.later import warn_later
+from runner.api.offline import is_offline
 
+_REPLACED = "services on replaced files"  # what is told of them at the end
 LASTS = 2.0  # seconds after which a service that was started has to run still
 
 
@@ -213,6 +216,31 @@ def outdated(keep: Collection[str] = ()) -> _outdated.Outdated:
     services to leave alone.
     """
     return _outdated.outdated(keep, provider().has("properties"))
+
+
+@for_states
+def tell_outdated() -> None:
+    """Have it told at the end of the run which services run on with files that were replaced."""
+
+    def problem() -> str:
+        try:
+            found = outdated()
+        except StateFailed:  # nobody can tell
+            return ""
+        if not found.stale:
+            return ""
+        left = f"; till a restart of the machine: {', '.join(found.left)}" if found.left else ""
+        stale = ", ".join(found.stale)
+        return f"services run on with files that were replaced: {stale}{left}"
+
+    if not is_offline():
+        warn_later(_REPLACED, problem, "`service.current` restarts services")
+
+
+@for_states
+def forget_outdated() -> None:
+    """Do not tell it: a state has."""
+    forget_check(_REPLACED)
 
 
 def show(name: str, user: str | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from runner.api import StateFailed, here
 from runner.api.offline import DESCRIBED as DESCRIBED
@@ -76,6 +76,8 @@ class Providers(Generic[P]):
     >>> PROVIDERS().list_pkgs()
     """
 
+    _modules: ClassVar[set[str]] = set()  # the states that have providers of a kind of their own
+
     def __init__(
         self,
         kind: str,
@@ -103,6 +105,7 @@ class Providers(Generic[P]):
         self._candidates = list(candidates)
         self._missing = missing or f"this machine has no {kind}"
         self._module = module
+        self._modules.add(module)
         self._follows = follows
         self._offline = offline
         optional = {method for feature in self.feature_table.values() for method in feature.methods}
@@ -114,7 +117,7 @@ class Providers(Generic[P]):
 
         Raises StateFailed without one, RunnerError for one that lacks a method.
         """
-        named = named or (here.chunk.args.get("provider") if here.chunk else None)
+        named = named or self._of_state()
         chosen = here.store("providers").get((id(self), named))
         if chosen is None:
             chosen = self.certain(named)
@@ -137,6 +140,13 @@ class Providers(Generic[P]):
         else:
             provider_module = self._suiting()
         return None if provider_module is None else self._completed(provider_module)
+
+    def _of_state(self) -> str | None:
+        """The name that the current state has for its own kind of provider."""
+        chunk = here.chunk
+        if chunk is None or (chunk.state in self._modules and chunk.state != self._module):
+            return None
+        return chunk.args.get("provider")
 
     def _configured(self) -> str | None:
         """The name that the configuration has for the module; None outside of a run."""

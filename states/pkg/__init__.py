@@ -272,12 +272,13 @@ def uptodate(
         selection.refresh_lists(how.cache_valid_time)
     options = how.options()._replace(security=security)
     everything = pkg.upgrade_transaction(dist_upgrade, options)
-    newer, kept = simulation.to_upgrade(everything)
+    names = [selection.name_of(entry) for entry in pkgs or ()]
+    newer, back = simulation.to_upgrade(everything)
     here.follows(repr(newer))
+    kept = [package for package in back if not names or package in names]
     told = f" (kept back: {', '.join(kept)})" if kept else ""
     if kept:
         here.warn(f"kept back by the package manager: {', '.join(kept)}")
-    names = [selection.name_of(entry) for entry in pkgs or ()]
     changes = {
         package: change for package, change in newer.items() if not names or package in names
     }

@@ -21,8 +21,6 @@ from runner.api import (
     here,
     requires_feature,
 )
-from runner.api.later import warn_later
-from runner.api.offline import is_offline
 from runner.api.versions import holds
 from states._tools import Variables
 
@@ -287,20 +285,8 @@ def carry_out(transaction: pkg.Transaction) -> None:
     """Carry out a transaction; at the end of the run it is told what runs on with replaced files.
     Raises as pkg.carry_out does.
     """
-    if not is_offline():
-        warn_later("replaced files", _outdated, "`service.current` restarts services")
+    service.tell_outdated()
     pkg.carry_out(transaction)
-
-
-def _outdated() -> str:
-    """What runs on with files that were replaced; empty where nobody can tell."""
-    try:
-        found = service.outdated()
-    except StateFailed:
-        return ""
-    left = f"; till a restart of the machine: {', '.join(found.left)}" if found.left else ""
-    stale = ", ".join(found.stale)
-    return f"services run on with files that were replaced: {stale}{left}" if stale else ""
 
 
 ERROR = "An error was encountered while installing package(s): "

@@ -112,6 +112,23 @@ def test_who_changes_packages_is_told_at_the_end(machine: Debian) -> None:
     assert "files that were replaced" not in again.stderr and "greeting" in again.stdout
 
 
+def test_what_a_state_says_of_it_is_not_told_again(machine: Debian) -> None:
+    """What it keeps is left on purpose; `provider` is the package's."""
+    machine.run(REPLACED)
+    package = "greeting:\n  pkg.{}:\n    - provider: apt\n"
+    machine.tree(
+        one="include: [only]\ncurrent:\n  service.current:\n    - restart: False\n",
+        keeps="include: [gone]\n" + STATE["current"],
+        only=package.format("installed"),
+        gone=package.format("removed"),
+    )
+    said = "services run on with files that were replaced: "
+    for name, told in (("only", True), ("keeps", False), ("one", False)):
+        done = machine.runner("sls", name)
+        assert "greeting: " in done.stdout, name
+        assert (said in done.stderr) is told, name
+
+
 def test_a_service_that_cannot_start_again(machine: Debian) -> None:
     """The others are restarted; the failure names the service."""
     machine.run("systemctl start only")

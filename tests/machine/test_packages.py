@@ -93,6 +93,8 @@ def test_only_security_updates_and_what_is_kept_back(debian: Debian) -> None:
         assert "(kept back: greeting)" in str(told)
         shown = debian.runner("single", "pkg.uptodate", "x", *words, "--test").stdout
         assert "kept back by the package manager: greeting" in shown
+    others = single(debian, "pkg.uptodate", "x", "pkgs=[hello]", "--test")
+    assert "kept back" not in str(others), "only of what the state is about"
     debian.run("apt-mark unhold greeting")
     foreseen = single(debian, "pkg.uptodate", "x", "security=True", "--test")["changes"]
     done = single(debian, "pkg.uptodate", "x", "security=True")["changes"]

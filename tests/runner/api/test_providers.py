@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import pytest
@@ -92,6 +93,19 @@ def test_the_one_that_suits_or_is_named() -> None:
         with pytest.raises(StateFailed, match="this machine has no painter"):
             painters(Pencil())()
     assert painters(Pencil()).certain() is None
+
+
+def test_a_name_is_of_the_kind_of_the_state() -> None:
+    """That of a state of another kind names none of this one."""
+    kinds = {
+        module: Providers("painter", Painter, [Pencil(), Brush()], FEATURES, module=module)
+        for module in ("wall", "door")
+    }
+    here = HarnessHere()
+    with running(here):
+        for state, expected in (("wall", "pencil"), ("door", "brush"), ("fence", "pencil")):
+            here.chunk = SimpleNamespace(state=state, args={"provider": "pencil"})
+            assert kinds["wall"]().NAMES[0] == expected, state
 
 
 def test_what_lacks_a_method_fails_by_name() -> None:
