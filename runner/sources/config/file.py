@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from runner.model import said_in
+from runner.model import plain_values, said_in
 from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
-from runner.model.plain_values import LONGEST_TIME
 from runner.model.said_in import key_file
 from runner.sources.config import jinja_options, key_descriptions, report
 from runner.sources.config.keys import (
@@ -233,8 +232,8 @@ def _unlike(kind: str, value: Any) -> str:
     texts = kind.removeprefix("one of ").split(", ") if kind.startswith("one of ") else ()
     if not (value in texts if texts else any(fits[one] for one in kind.split(" or "))):
         return f"has to be {kind}, not {value!r}"
-    if is_number and not 0 <= value <= LONGEST_TIME:
-        return f"has to be from 0 to {LONGEST_TIME}, not {value}"
+    if is_number and not 0 <= value <= plain_values.LONGEST_TIME:
+        return f"has to be from 0 to {plain_values.LONGEST_TIME}, not {value}"
     return ""
 
 
@@ -245,9 +244,12 @@ def is_store(value: Any) -> bool:
 
 def _range_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """The same of a time that no clock can measure."""
-    if key in ("timeout", "render_limit") and value is not None and not 0 <= value <= LONGEST_TIME:
-        return f"{key} has to be seconds, from 0 to {LONGEST_TIME}, not {value}", None, "error"
-    return None
+    if key not in ("timeout", "render_limit") or value is None:
+        return None
+    most = plain_values.LONGEST_TIME
+    if 0 <= value <= most:
+        return None
+    return f"{key} has to be seconds, from 0 to {most}, not {value}", None, "error"
 
 
 def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
