@@ -60,6 +60,24 @@ def test_undo_restores_files(machine: Machine) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_undo_gives_owners_and_groups_back(machine: Machine) -> None:
+    changed, gone = machine.folder / "f", machine.folder / "d"
+    changed.write_text("old\n")
+    gone.mkdir()
+    for path in (changed, gone):
+        os.chown(path, 4444, 4445)
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: new, user: 4446, group: 4447]}\n"
+        "{tmp}/d: {file.absent: []}\n"
+    )
+    machine("sls", "a")
+    assert (changed.stat().st_uid, changed.stat().st_gid, gone.exists()) == (4446, 4447, False)
+    machine("undo")
+    for path in (changed, gone):
+        assert (path.stat().st_uid, path.stat().st_gid) == (4444, 4445)
+
+
 def test_a_pipe_gets_its_mode_back_and_another_one_does_not(machine: Machine) -> None:
     pipe, socket_ = machine.folder / "pipe", machine.folder / "socket"
     os.mkfifo(pipe, 0o600)
