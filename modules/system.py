@@ -126,10 +126,12 @@ def _again() -> list[str]:
             " without --pillar): what it says belongs into the pillar's files"
         )
     try:  # the directory may be gone by then
-        return ["/bin/sh", "-c", 'cd "$0"; exec "$@"', os.getcwd(), *words]
-    except OSError:
+        words = ["/bin/sh", "-c", 'cd "$0"; exec "$@"', os.getcwd(), *words]
+        "".join(words).encode()  # systemd shows nothing of a unit with other bytes in it
+    except (OSError, UnicodeEncodeError):
         message = "continue: the run cannot go on in this directory: start it in another one"
         raise StateFailed(message) from None
+    return words
 
 
 @for_states

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
+from runner.model.errors import RunnerError
 from runner.model.records import Record
 
 
@@ -51,11 +52,14 @@ _OVERLAP = 3  # another run was at work: metrics count it
 REGULAR = f"SuccessExitStatus={_OVERLAP}\n"
 
 
+_UNFIT = re.compile(r"[\x00-\x1f\x7f]")  # a carriage return ends a line, too
+
+
 def systemd_word(word: str) -> str:
-    """A word of a command as ExecStart= reads it."""
+    """A word of a command as ExecStart= reads it, which is one word of its line."""
     word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
-    word = word.replace("\n", "\\n")
-    return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
+    word = _UNFIT.sub(lambda found: f"\\x{ord(found[0]):02x}", word)
+    return f'"{word}"' if re.search(r"[\s'\"]", word) or word in ("", ";") else word
 
 
 def service_text(
@@ -86,8 +90,11 @@ def cron_text(mark: str, entries: Iterable[str]) -> str:
 
 
 def cron_command(words: Iterable[str]) -> str:
-    """A command as an entry of cron has it."""
-    return shlex.join(words).replace("%", "\\%")
+    """A command as an entry of cron has it. Raises RunnerError for one that no line has."""
+    command = shlex.join(words)
+    if "\n" in command:
+        raise RunnerError("a line end in the command would begin another entry of cron")
+    return command.replace("%", "\\%")
 
 
 def cron_interval(minutes: int) -> str | None:

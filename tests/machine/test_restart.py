@@ -35,6 +35,7 @@ RESTARTED = """rm -f /run/systemd/shutdown/scheduled /run/reboot-required
 cat /proc/sys/kernel/random/uuid >/root/boot_id
 mount --bind /root/boot_id /proc/sys/kernel/random/boot_id
 """
+THERE = r"""/root/"$(printf 'a\rExecStart=x ;')" """  # a name that files may have
 UNIT = "/etc/systemd/system/runner-continue.service"
 LINK = "/etc/systemd/system/multi-user.target.wants/runner-continue.service"
 
@@ -119,14 +120,27 @@ def test_whether_it_goes_on_is_what_the_tree_says_last(debian: Debian) -> None:
     debian.run(f"test ! -e {LINK}; {RESTARTED}")
 
 
+def test_a_directory_that_no_unit_names(debian: Debian) -> None:
+    """It is refused before anything is changed: systemd takes bytes that are no UTF-8 and shows
+    nothing of the unit any more.
+    """
+    prepare(debian, BOOT.replace("True", "True, only_on_pending_reboot: False"))
+    for path, gone in ((r"/root/$(printf 'a\377')", ""), ("/root/gone", "rmdir /root/gone;")):
+        for dry in ("--test", ""):
+            there = f'mkdir -p "{path}"; cd "{path}"; {gone} runner sls web {dry}'
+            assert "cannot go on in this directory" in debian.run(there, code=2).stdout
+    assert asked(debian) == 0
+    debian.run(f"test ! -e {UNIT}")
+
+
 def test_each_run_that_has_asked_goes_on(debian: Debian) -> None:
     """Of several command lines, in the directories that they were in, with one ID of the state."""
     prepare(debian)
     debian.tree(other=TREE.replace("/etc/", "/root/"), ends=BOOT.replace("True", "False"))
-    debian.run("rm -f /root/first /root/second; mkdir -p /root/there /root/gone")
+    debian.run(f"rm -f /root/first /root/second; mkdir -p {THERE} /root/gone")
     debian.run("cd /root/gone && runner sls web")
     for _ in range(2):
-        debian.run("cd /root/there && runner sls other")
+        debian.run(f"cd {THERE} && runner sls other")
     assert asked(debian) == 2, "it is about to be restarted"
     debian.run("touch /run/reboot-required")
     assert "as the machine is restarted" in debian.runner("sls", "ends").stdout

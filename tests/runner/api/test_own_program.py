@@ -11,7 +11,8 @@ import pytest
 
 import runner
 from runner.api.own_program import MAIN, own_program, own_python
-from runner.api.scheduled import systemd_word
+from runner.api.scheduled import cron_command, systemd_word
+from runner.model.errors import RunnerError
 
 
 def test_code_of_ours_has_the_modules_of_runner_and_of_python_by_their_names() -> None:
@@ -37,7 +38,25 @@ def test_runner_is_started_by_its_path_where_it_has_one(
     assert own_program() == [str(program)]
 
 
-def test_a_word_of_a_unit_stays_on_its_line() -> None:
-    """What is in a name is no line of the unit."""
-    assert systemd_word("a\nExecStartPost=b") == "a\\nExecStartPost=b"
-    assert systemd_word("a\n b") == '"a\\n b"'
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("a\nExecStartPost=b", r"a\x0aExecStartPost=b"),
+        ("a\n b", r'"a\x0a b"'),
+        ("a\rExecStartPost=b", r"a\x0dExecStartPost=b"),
+        ("a\x85b", '"a\x85b"'),
+        (";", '";"'),
+        (";a", ";a"),
+        ("", '""'),
+        ("\\n%h$H", r"\\n%%h$$H"),
+    ],
+)
+def test_a_word_of_a_unit_is_one_word_of_its_line(word: str, written: str) -> None:
+    """What is in a name is no line of the unit, and no command of its own."""
+    assert systemd_word(word) == written
+
+
+def test_a_command_of_cron_is_one_line() -> None:
+    assert cron_command(["a b", "100%"]) == "'a b' 100\\%"
+    with pytest.raises(RunnerError, match="line end"):
+        cron_command(["a", "b\n* * * * * root evil"])
