@@ -20,10 +20,12 @@ DEFAULTS = "/etc/default/ufw"
 _DIRECTIONS = {"incoming": "INPUT", "outgoing": "OUTPUT", "routed": "FORWARD"}
 _POLICIES = {"ACCEPT": "allow", "DROP": "deny", "REJECT": "reject"}
 # ufw changes its files, and the rules in force where it is on; what it would start beside that is
-# of the kernel that runs, or whatever the owner of the hooks has written
+# of the kernel that runs, or whatever the owner of the hooks has written. The program in their
+# place is an own one: /bin/true may be busybox, which does what it is called.
 _LOAD = f"""
+mount -t tmpfs none /run && printf '#!/bin/sh\\n' >/run/nothing && chmod 755 /run/nothing || exit
 for each in sysctl modprobe /etc/ufw/before.init /etc/ufw/after.init; do
-    if path=$(command -v $each); then mount --bind /bin/true "$path" || exit; fi
+    if path=$(command -v $each); then mount --bind /run/nothing "$path" || exit; fi
 done
 ! grep -qi ^ENABLED=yes {SETTINGS} || (
     DATA_DIR=; . /lib/ufw/ufw-init-functions; ufw_start >/dev/null
