@@ -90,6 +90,22 @@ def test_json_names_what_failed_beside_salts_shape(machine: Machine) -> None:
     assert [*json.loads(machine("sls", "good", "--out", "json").stdout)] == ["local"]
 
 
+def test_a_failed_command_says_why_in_every_summary(machine: Machine) -> None:
+    """Salt's comment says only that it was run."""
+    line = "echo first; echo 'no disk' >&2; exit 3"
+    machine.write(a=f"bad:\n  cmd.run:\n    - name: {line}\nquiet: {{cmd.run: [name: exit 4]}}\n")
+    answer = json.loads(machine("sls", "a", "--out", "json", code=2).stdout)
+    said = [one["comment"] for one in answer["summary"]["failed"]]
+    assert said == ["exit code 3: no disk", "exit code 4"]
+    assert answer["local"]["cmd_|-quiet_|-exit 4_|-run"]["comment"] == 'Command "exit 4" run'
+    assert 'message="exit code 3: no disk"' in machine("sls", "a", "--out", "junit", code=2).stdout
+    assert "exit code 3: no disk" in machine("sls", "a", "-l", "info", code=2).stderr
+    page = machine("history", "show", "--out", "html").stdout
+    assert page.count("exit code 3: no disk") == 1
+    machine("history", "--html", str(machine.folder))
+    assert "exit code 3: no disk" in (machine.folder / "index.html").read_text()
+
+
 def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Machine) -> None:
     machine.write(
         bad=(

@@ -11,6 +11,7 @@ from typing import Any
 from runner.model.diagnostics import Diagnostic
 from runner.model.plain_values import key_of, plain
 from runner.model.result import Report, Result
+from runner.output.text import reason
 
 
 def result(item: Result) -> dict[str, Any]:
@@ -60,7 +61,11 @@ def summarised(run: Report) -> dict[str, Any]:
     with its place, and whose reactions are pending.
     """
     failed = [
-        {"state": item.tag, "place": str(item.chunk.place), "comment": item.comment}
+        {
+            "state": item.tag,
+            "place": str(item.chunk.place),
+            "comment": reason(item.comment, item.changes, item.name),
+        }
         for item in run
         if item.outcome(run.dry) == "failed"
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.result import Report, Result
+from runner.output.text import reason
 
 if TYPE_CHECKING:
     from runner.tools.expectations.model import Outcome
@@ -115,7 +116,7 @@ def _case(result: Result) -> Iterator[str]:
 
 
 def _inside(result: Result) -> str:
-    first = _quoted(result.comment.split("\n")[0])
+    first = _quoted(reason(result.comment, result.changes, result.name).split("\n")[0])
     if not result.ran:
         return f"<skipped message={first}/>"
     if result.result is False:

@@ -13,7 +13,7 @@ from runner.model.events import (
     StatePlanned,
     StateStarted,
 )
-from runner.output.text import counted, labelled
+from runner.output.text import counted, labelled, reason
 from runner.support.log import LOG
 from runner.support.redaction import HIDDEN
 
@@ -39,11 +39,8 @@ def _news(event: Event, dry: bool) -> str:
         return f"{'dry run' if dry else 'run'} {event.run}: {counted(event.total, 'state')}"
     if isinstance(event, StateFinished):
         result = event.result
-        failure = (
-            f": {result.comment.splitlines()[0]}"
-            if result.result is False and result.comment
-            else ""
-        )
+        why = reason(result.comment, result.changes, result.name)
+        failure = f": {why.splitlines()[0]}" if result.result is False and why else ""
         named = _named(result.chunk._replace(name=result.name))
         return f"{result.outcome(dry)}: {named} in {result.duration:.1f} ms{failure}"
     return f"ended: {event.report.outcome}" if isinstance(event, RunFinished) else ""

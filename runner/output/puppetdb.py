@@ -20,6 +20,7 @@ from runner.model.nested import mapped
 from runner.model.plain_values import plain
 from runner.model.records import Record
 from runner.model.result import Report, Result, RunFacts
+from runner.output.text import reason
 
 FORMAT = 12  # of Puppet's own reports; those of Puppet 7 and 8 have this number
 # before the message of an event, and a tag of logs: PuppetDB keeps no corrective changes
@@ -134,7 +135,7 @@ class _Writer:
             }
 
         drifted = result.origin == "drift"
-        message = f"{_drift(result)}{result.comment}"
+        message = f"{_drift(result)}{_why(result)}"
         if result.result is False:
             name, _, value = _of_command(result.changes) or (None, None, None)
             yield event("failure", name, None, value) | {"corrective_change": False}
@@ -164,7 +165,7 @@ class _Writer:
             place = _place(result.chunk)
             lines = [("warning", warning) for warning in result.warnings]
             if result.result is False:
-                lines.append(("err" if result.ran else "warning", result.comment))
+                lines.append(("err" if result.ran else "warning", _why(result)))
             elif result.changes:
                 lines.append(("notice", f"{_drift(result)}{result.comment}"))
             moment = _moment(self._when(result))
@@ -172,6 +173,10 @@ class _Writer:
             for level, line in lines:
                 log = _log(level, line, str(place), place.file, place.line, moment)
                 yield log | {"tags": [*log["tags"], *tags]}
+
+
+def _why(result: Result) -> str:
+    return reason(result.comment, result.changes, result.name)
 
 
 def _drift(result: Result) -> str:

@@ -125,6 +125,19 @@ def is_said_elsewhere(
     return outcome in ("skipped", "undecided") and bool(cause) and not ran
 
 
+def reason(comment: str, changes: object, name: str) -> str:
+    """Why a state failed: its comment; of a command, whose comment says only that it was run, its
+    exit code and the last line that it printed.
+    """
+    if not (isinstance(changes, Mapping) and "retcode" in changes):
+        return comment
+    if not is_said_elsewhere("failed", comment, name, changes, None, True):
+        return comment
+    printed = str(changes.get("stderr") or changes.get("stdout") or "").strip()
+    last = printed.rpartition("\n")[2].strip()
+    return f"exit code {changes['retcode']}" + (f": {last}" if last else "")
+
+
 def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
     """Return whether changes say what was done: something else than truth values and the name of
     the state, such as `nginx: True` of a service.

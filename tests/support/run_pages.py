@@ -122,7 +122,9 @@ def attacked_index() -> str:
     """An index each of whose texts tries to become more than text."""
     words = ("run", "command", "outcome", "revision", "undone", "started")
     run = _run(1, **dict.fromkeys(words, ATTACK))
-    failed = dict.fromkeys(("function", "id", "comment", "place"), ATTACK)
+    failed: dict[str, Any] = dict.fromkeys(("function", "id", "name", "place"), ATTACK)
+    printed = {"retcode": ATTACK, "stderr": ATTACK}
+    failed |= {"comment": f'Command "{ATTACK}" run', "changes": printed}
     reaction = dict.fromkeys(("reactor", "kind", "source", "time", "place"), ATTACK)
     names = {index.page_name(ATTACK)}
     return index.html(index.Index(ATTACK, [run], [failed], [reaction], names, ATTACK))
@@ -152,6 +154,10 @@ def fleet_of(count: int) -> str:
         for number in range(count)
     ]
     one = {"machine": machines[0]["machine"]}
-    bad = one | {"state": "cmd_|-fill_|-x_|-run", "comment": "no room", "errors": []}
+    bad = one | {"state": "cmd_|-fill_|-x_|-run", "errors": [], "command": None}
     drift = one | {"last_drift": moment, "runs": 1, "states": 2}
-    return fleet.html(fleet.Fleet(machines, [bad] * 300, [drift], "now"))
+    return fleet.html(
+        fleet.Fleet(
+            machines, [bad | {"comment": f"no room {n}"} for n in range(300)], [drift], [], "now"
+        )
+    )

@@ -62,12 +62,21 @@ def message(states, changed, failed):
     number = "1 state" if len(states) == 1 else f"{len(states)} states"
     counts = f"{number}: {len(changed)} changed, {len(failed)} failed"
     causes = [
-        f"{state.get('__id__')}: {str(state.get('comment')).strip()}"
+        f"{state.get('__id__')}: {why(state)}"
         for state in sorted(failed, key=lambda state: state.get("__state_ran__") is False)
     ]
     if len(causes) > SHOWN:
         causes[SHOWN:] = [f"and {len(causes) - SHOWN} more"]
     return "\n".join([counts, *causes])
+
+
+def why(state):
+    """The comment of a failed state, and the last line that a command printed."""
+    comment, changes = str(state.get("comment")).strip(), state.get("changes")
+    if not (isinstance(changes, dict) and "retcode" in changes):
+        return comment
+    printed = str(changes.get("stderr") or changes.get("stdout") or "").strip()
+    return f"{comment}: {printed.splitlines()[-1]}" if printed else comment
 
 
 def diff(state):

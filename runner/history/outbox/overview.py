@@ -27,11 +27,21 @@ MACHINES = """
         ) AS listed
     ) AS listed, runner_settings ORDER BY machine
 """
+# what a command printed is asked for beside the view: that of an earlier runner may have to do
 FAILED = """
-    SELECT machine, state, left(comment, 1000) AS comment, errors FROM runner_failed
+    SELECT machine, state, left(comment, 1000) AS comment, f.errors,
+        CASE WHEN comment LIKE 'Command "%%" run' THEN (
+            SELECT return -> state FROM salt_returns AS r WHERE r.jid = m.jid AND r.id = machine
+        ) END AS command
+    FROM runner_failed AS f JOIN (SELECT machine, jid FROM runner_machines) AS m USING (machine)
     ORDER BY machine, state
 """
 DRIFTING = "SELECT machine, last_drift, runs, states FROM runner_drifting ORDER BY machine"
+DAYS = """
+    SELECT (started AT TIME ZONE 'UTC')::date AS day, count(*) AS runs,
+        count(*) FILTER (WHERE failed) AS failed, count(*) FILTER (WHERE drifted > 0) AS drifted
+    FROM runner_reports WHERE started > now() - interval '14 days' GROUP BY day ORDER BY day DESC
+"""
 RUNS = """
     SELECT run, started, duration AS took, command, test, outcome, revision, dirty, counts, drifted
     FROM runner_reports WHERE machine = %s ORDER BY started DESC LIMIT %s
@@ -45,12 +55,13 @@ class Overview(Record):
     machines: Sequence[Row]
     failed: Sequence[Row]
     drifting: Sequence[Row]
+    days: Sequence[Row]
 
 
 def overview(connection: Connection, most: int) -> Overview:
     """Read it. most: runs that the page of a machine lists. Raises psycopg.Error."""
     machines = _rows(connection, MACHINES, most)
-    return Overview(machines, *(_rows(connection, query) for query in (FAILED, DRIFTING)))
+    return Overview(machines, *(_rows(connection, query) for query in (FAILED, DRIFTING, DAYS)))
 
 
 def runs_of(connection: Connection, machine: str, most: int) -> Sequence[Row]:

@@ -138,8 +138,7 @@ def _drift(states: Sequence[PageState], left_by: Callable[[str], Mapping[str, An
 
 def _failed(states: Iterable[PageState]) -> str:
     return notes(
-        f"{state.link} {escape(state.comment.partition(chr(10))[0])}"
-        f' <span class="soft">{escape(state.place)}</span>'
+        f'{state.link} {escape(state.why)} <span class="soft">{escape(state.place)}</span>'
         for state in states
         if state.outcome == "failed"
     )

@@ -27,9 +27,10 @@ from runner.output.run_page.document import (
     whole,
 )
 from runner.output.run_page.escaping import cut, escape
-from runner.output.text import counted, named, seconds
+from runner.output.text import counted, named, reason, seconds
 
 MOST = 200  # of what failed, drifted, is pending
+FEW = 10  # machines that are named where many failed alike
 HINT = "a word: of a name, a commit, a version, drift, pending, overdue"
 NAME = re.compile(r"machine-[\w.-]*-[0-9a-f]{16}\.html")
 Row = Mapping[str, Any]
@@ -41,6 +42,7 @@ class Fleet(Record):
     machines: Sequence[Row]
     failed: Sequence[Row]
     drifting: Sequence[Row]
+    days: Sequence[Row]
     written: str
 
 
@@ -64,11 +66,12 @@ def html(fleet: Fleet) -> str:
         facts={},
     )
     sections = [
-        Section("failed", "Failed", notes(map(_failure, fleet.failed), MOST)),
+        Section("failed", "Failed", notes(_failures(fleet.failed), MOST)),
         Section("overdue", "Overdue", notes(_overdue(machines), MOST), "Nothing came for long."),
         Section("drift", "Drift", notes(map(_drift, fleet.drifting), MOST)),
         Section("pending", "Pending reactions", notes(_pending(machines), MOST)),
         Section("states", "Machines", listed([*map(_machine, machines)], "machine", HINT)),
+        Section("days", "Days", notes(map(_day, fleet.days)), "Reports of the last two weeks."),
         Section("versions", "Versions", notes(_versions(machines), MOST)),
     ]
     return whole(heading, sections, fleet.written)
@@ -78,14 +81,25 @@ def _link(machine: str) -> str:
     return f'<a href="{page_name(machine)}"><b>{escape(cut(machine, 80))}</b></a>'
 
 
-def _failure(row: Row) -> str:
+def _failures(rows: Iterable[Row]) -> Iterator[str]:
+    """What failed, and where: the same on many machines once, what most of them have first."""
+    machines: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        machines.setdefault((_text(row["state"]), _why(row)), []).append(row["machine"])
+    for (state, why), where in sorted(machines.items(), key=lambda item: -len(item[1])):
+        function, name = _function_and_id(state)
+        what = f"{escape(function)} <b>{escape(cut(name, 80))}</b> {escape(cut(why))}"
+        links = ", ".join(map(_link, where[:FEW]))
+        more = f" and {len(where) - FEW:,} more" if len(where) > FEW else ""
+        yield f"{links}{more} {what}"
+
+
+def _why(row: Row) -> str:
     errors = "; ".join(map(_text, row["errors"] or ()))
-    function, name = _function_and_id(_text(row["state"]))
-    why = _text(row["comment"]) or errors or "a new tree was refused"
-    return (
-        f"{_link(row['machine'])} {escape(function)} <b>{escape(cut(name, 80))}</b>"
-        f" {escape(cut(why.strip().partition(chr(10))[0]))}"
-    )
+    why, command = _text(row["comment"]), row["command"]
+    if isinstance(command, dict):
+        why = reason(why, command.get("changes"), _text(command.get("name")))
+    return (why or errors or "a new tree was refused").strip().partition("\n")[0]
 
 
 def _overdue(machines: Iterable[Row]) -> Iterator[str]:
@@ -97,6 +111,11 @@ def _overdue(machines: Iterable[Row]) -> Iterator[str]:
 def _drift(row: Row) -> str:
     how = f"{counted(row['states'], 'state')} in {counted(row['runs'], 'run')}"
     return f"{_link(row['machine'])} {how}, last at {_when(row['last_drift'])}"
+
+
+def _day(row: Row) -> str:
+    counts = [f"{row[word]:,} {word}" for word in ("failed", "drifted") if row[word]]
+    return f"{row['day']}: {', '.join([counted(row['runs'], 'run'), *counts])}"
 
 
 def _pending(machines: Iterable[Row]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from runner.output.run_page.document import (
     whole,
 )
 from runner.output.run_page.escaping import cut, escape
-from runner.output.text import counted, seconds
+from runner.output.text import counted, reason, seconds
 
 HINT = "a word: of a command, a commit, dry run, drift"
 LOUD = ("failed", "changed", "would change", "undecided", "skipped")
@@ -49,12 +49,7 @@ def page_name(run: str) -> str:
 def html(index: Index) -> str:
     """The whole page."""
     last = next((run for run in index.runs if run["kind"] == "run"), None)
-    failed = notes(
-        f"{escape(item['function'])} <b>{escape(cut(item['id'], 80))}</b>"
-        f" {escape(cut(item['comment'].partition(chr(10))[0]))}"
-        f' <span class="soft">{escape(cut(item["place"]))}</span>'
-        for item in index.failed
-    )
+    failed = notes(map(_failure, index.failed))
     heading = Heading(
         name=index.machine,
         about="all runs",
@@ -76,6 +71,14 @@ def html(index: Index) -> str:
         Section("states", "Runs", listed(lines, "run", HINT)),
     ]
     return whole(heading, sections, index.written)
+
+
+def _failure(item: Mapping[str, Any]) -> str:
+    why = reason(item["comment"], item["changes"], item["name"]).partition("\n")[0]
+    return (
+        f"{escape(item['function'])} <b>{escape(cut(item['id'], 80))}</b> {escape(cut(why))}"
+        f' <span class="soft">{escape(cut(item["place"]))}</span>'
+    )
 
 
 def _line(run: Mapping[str, Any], pages: Collection[str]) -> Line:

@@ -11,7 +11,7 @@ from runner.model.records import Record
 from runner.model.result import OUTCOMES
 from runner.output.run_page.document import marks, slug
 from runner.output.run_page.escaping import cut, escape
-from runner.output.text import change_lines, named, seconds
+from runner.output.text import change_lines, named, reason, seconds
 
 # characters of changes and comments: of one state, and of all on a page; and what bounds a state's
 LARGEST, LARGEST_PAGE = 64 * 1024, 4 * 1024 * 1024
@@ -39,6 +39,7 @@ class PageState(Record):
     origin: str
     cause: str
     comment: str
+    why: str
     changes: str
     duration: float
     started_after: float | None
@@ -101,6 +102,7 @@ def _state(number: int, result: Mapping[str, Any], budget: Budget) -> PageState:
         origin=result["origin"],
         cause=result["cause"] or "",
         comment=budget.comment(result["comment"], failed),
+        why=cut(_why(result)) if failed else "",
         changes=_changes(
             *budget.lines(
                 change_lines(result["changes"], result["before"], result["name"]), failed
@@ -110,6 +112,10 @@ def _state(number: int, result: Mapping[str, Any], budget: Budget) -> PageState:
         duration=result["duration"],
         started_after=result["started_after"],
     )
+
+
+def _why(result: Mapping[str, Any]) -> str:
+    return reason(result["comment"], result["changes"], result["name"]).partition("\n")[0]
 
 
 def _changes(lines: Iterable[Line], left_out: int, more: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from runner.output.junit import case, document
+from runner.output.text import reason
 from runner.tools.fleet.grouping import is_failure, label, number, states
 from runner.tools.fleet.records import OK, HostOutcome
 
@@ -32,6 +33,7 @@ def _suites(outcomes: Iterable[HostOutcome]) -> Iterator[tuple[str, list[str]]]:
         cases = []
         for key, state in states(outcome):
             comment = str(state.get("comment", ""))
+            comment = reason(comment, state.get("changes"), str(state.get("name")))
             kind = "failure" if is_failure(state) else ""
             if state.get("__state_ran__", True) is False:
                 kind = "skipped"

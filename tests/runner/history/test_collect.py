@@ -477,18 +477,29 @@ def test_pages_over_many_machines(machine: Machine, database: str) -> None:
     put(drop, made("drifting", drifted=2, states={"file_|-x_|-/x_|-managed": drifted}))
     put(drop, made("misled", tree="refused"))
     put(drop, made("owing", pending_reactions=[reaction]))
+    command = {**OK, "name": "mount /x", "result": False, "comment": 'Command "mount /x" run'}
+    command["changes"] = {"pid": 7, "retcode": 32, "stdout": "", "stderr": "a\nno disk\n"}
+    alike = failed | {"states": {"cmd_|-mnt_|-mount /x_|-run": command}}
+    for number in range(12):
+        put(drop, made(f"like{number:02}", **alike))
     collect(machine, database)
     pages = shown(machine, database)
-    assert len(pages) == 8
+    assert len(pages) == 20
     index, text = pages["index.html"], words(pages["index.html"])
-    assert "7 machines 1 overdue 3 failed" in text
+    assert "19 machines 1 overdue 15 failed" in text
+    assert "like08 , like09 and 2 more cmd.run mnt exit code 32: no disk bad" in text
     assert "bad cmd.run fill no room broken line 3 is wrong misled a new tree was refused" in text
     assert "late last at" in text.partition("Overdue Nothing came")[2]
     assert "drifting 2 states in 1 run, last at" in text
     assert "owing cmd: reload (watch) of b, since" in text
-    assert "abc : 6 machines, 3 failed old : 1 machine runner 0: 6 machines runner 0.1: 1" in text
+    assert (
+        "abc : 18 machines, 15 failed old : 1 machine runner 0: 18 machines runner 0.1: 1" in text
+    )
     assert "failed bad abc" not in text and "failed bad 1 failed, 2 would change of 3" in text
-    assert {"failed", "overdue", "drift", "pending", "states", "versions"} <= set(index.ids)
+    days = text.partition("last two weeks.")[2].partition("Versions")[0]
+    assert sum(map(int, re.findall(r": (\d+) runs?", days))) == 20, "one machine has two"
+    assert sum(map(int, re.findall(r"(\d+) failed", days))) == 15 and "1 drifted" in days
+    assert {"failed", "overdue", "drift", "pending", "states", "days", "versions"} <= set(index.ids)
     (bad,) = (name for name in pages if name.startswith("machine-bad-"))
     assert "All machines Failed States Runs" in words(pages[bad])
     assert "cmd.run fill no room" in words(pages[bad])

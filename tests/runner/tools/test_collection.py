@@ -47,7 +47,7 @@ TREE = {
     "second:\n  test.nop:\n    - require: [{test: fails}]\n"
     "odd:\n  test.nop:\n    - nonsense: 1\n"
     "kept:\n  test.succeed_with_changes:\n    - noop: true\n"
-    "command:\n  cmd.run: [name: exit 3]\n",
+    "command:\n  cmd.run: [name: echo no disk >&2; exit 3]\n",
     "states/broken.sls": "a:\n  file.nothing: []\n",
     "states/.git/config": "[remote] url = https://user:token@example.org/",
 }
@@ -165,6 +165,7 @@ def test_failures(results: dict[str, dict[str, Any]], folder: Path) -> None:
     counts, first, *_ = bad["msg"].splitlines()
     assert counts == "5 states: 0 changed, 3 failed", "a failed command is no change as well"
     assert first == "fails: the key is **********"
+    assert 'command: Command "echo no disk >&2; exit 3" run: no disk' in bad["msg"].splitlines()
     assert ["nonsense" in text for text in bad["warnings"]] == [True]
     broken = results["h1 broken"]
     assert (broken["failed"], broken["exit_code"]) == (True, 1)
