@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PuppetDB 7 and Puppetboard 7 take the reports of runs, and show them as docs/monitoring.md says.
-
-PuppetDB's Java takes more than a minute to start on a busy machine, so this is run by hand, with
-RUNNER_PUPPETDB=1, when `--out puppetdb` changes.
-"""
+"""PuppetDB 7 and Puppetboard 7 take reports of runs, and show them as docs/monitoring.md says."""
 
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
 from debian import Debian
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("RUNNER_PUPPETDB"), reason="RUNNER_PUPPETDB=1 starts PuppetDB"
-)
 LAYER = "puppet"
 TREE = """
 /etc/managed: {file.managed: [contents: hello]}

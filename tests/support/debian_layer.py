@@ -260,8 +260,13 @@ printf '#!/bin/sh\nexec runsvdir -P /etc/service\n' >/etc/runit/2
 rm -f /etc/runit/runsvdir/default/*
 """
 
-# PuppetDB with its database, and Puppetboard, which Debian does not have
+# PuppetDB with its database, and Puppetboard, which Debian does not have; with one compiler of Java
+# a start takes half the processor time, and may last as long as it likes
 PUPPET = r"""
+sed -i 's/^JAVA_ARGS=.*/JAVA_ARGS="-Xmx192m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"/' \
+/etc/default/puppetdb
+mkdir /etc/systemd/system/puppetdb.service.d
+printf '[Service]\nTimeoutStartSec=infinity\n' >/etc/systemd/system/puppetdb.service.d/slow.conf
 python3 -m venv /opt/puppetboard
 /opt/puppetboard/bin/pip -q install 'puppetboard>=7,<8'
 pg_ctlcluster 15 main start
@@ -305,7 +310,6 @@ LAYERS = {
     ),
     "cloud": Contents(("cloud-init",)),
     "editors": Contents(("neovim", "emacs-nox", "elpa-eglot")),
-    # for a test that is run by hand
     "puppet": Contents(
         ("puppetdb", "postgresql", "dbconfig-no-thanks", "python3-venv"), furnish=PUPPET
     ),
