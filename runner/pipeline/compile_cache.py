@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 from runner.api.homes import times_asked
 from runner.engine import slots
 from runner.engine.step import Step
-from runner.language.render import code_revision
-from runner.language.render.jinja import untouched
+from runner.language.render import code_revision, jinja
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.records import Record
@@ -168,10 +167,17 @@ class CompileCache:
                     return
                 code = _code()
                 revision = code_revision.revision_of(code)
-                own = [number for number, said in enumerate(facts.files) if _is_plain(said)]
-                facts = facts._replace(code=code, revision=revision, plain=own)
+                plain = [number for number, said in enumerate(facts.files) if self._is_plain(said)]
+                facts = facts._replace(code=code, revision=revision, plain=plain)
                 data = compiled_bytes.to_bytes(plan, [*self._read.values()])
             trusted_folder(self._folder).write(self._name, _file(facts, data))
+
+    def _is_plain(self, said: Said) -> bool:
+        """Return whether a file is what it rendered to, and nothing in it is for a renderer."""
+        data = read_bounded(said.path, 0)
+        if data[:2] == b"#!" or _digest_of(data) != said.text:
+            return False
+        return jinja.is_plain(self._session.options.raw, data.decode(), said.path)
 
     # -------------------------------------------------- where, and made from what
 
@@ -202,13 +208,6 @@ def _is_certain(step: Step) -> bool:
 
 def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
     return Said(env, sls, path, _digest_of(text.text.encode("utf-8", "surrogatepass")))
-
-
-def _is_plain(said: Said) -> bool:
-    """Return whether a file is what it rendered to, and nothing in it looks like Jinja."""
-    data = read_bounded(said.path, 0)
-    is_rendered = any(start.encode() in data for start in untouched.STARTS)
-    return not is_rendered and data[:2] != b"#!" and _digest_of(data) == said.text
 
 
 def _file(facts: PlanSources, data: bytes) -> bytes:

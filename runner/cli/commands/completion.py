@@ -114,7 +114,7 @@ def candidates(typed: list[str], described: bool = True) -> Iterator[Named]:
         if (
             value.startswith((current, ":files", ":folders"))
             and value not in seen
-            and "\n" not in value
+            and not any(char < " " for char in value)  # which neither a line nor a list can hold
         ):
             seen.add(value)
             yield value, " ".join(description.split())

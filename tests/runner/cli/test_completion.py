@@ -131,6 +131,37 @@ def test_a_broken_configuration_is_silence(machine: Machine) -> None:
     ],
 )
 def test_bash(machine: Machine, site: list[str], tmp_path: Path, line: str, reply: str) -> None:
+    assert reply_of_bash(machine, site, tmp_path, line) == (f"{reply}\n", "")
+
+
+@pytest.mark.parametrize("options", ["", "shopt -s failglob;", "shopt -s nullglob;", "set -eu;"])
+def test_bash_takes_no_name_for_a_pattern(
+    machine: Machine, site: list[str], tmp_path: Path, options: str
+) -> None:
+    machine.write(globs="'/etc/h*':\n  test.nop: []\n'/none/[h]*':\n  test.nop: []\n")
+    (tmp_path / "f[1]*").touch()
+    (tmp_path / "f1x").touch()
+    for typed, reply in {
+        "why CONFIG '/etc/h": "/etc/h*",
+        "why CONFIG /none/": r"/none/\[h\]\*",
+        "why CONFIG '/none/": "/none/[h]*",
+        "why --config f[": "f[1]*",
+        "nosuch ": "",
+    }.items():
+        answer = reply_of_bash(machine, site, tmp_path, f"runner {typed}", options)
+        assert answer == (f"{reply}\n", "")
+
+
+def test_names_that_no_line_can_hold_are_not_offered(machine: Machine, site: list[str]) -> None:
+    for name in ("new\nline", "a\ttab", "esc\x1b[31m"):
+        (machine.folder / f"states/{name}.sls").write_text("{}")
+    assert {value for value, _ in candidates(["sls", *site, ""])} == {"web", "web.conf"}
+
+
+def reply_of_bash(
+    machine: Machine, site: list[str], tmp_path: Path, line: str, options: str = ""
+) -> tuple[str, str]:
+    """What the Tab key would put at the end of a line, and what it prints on the terminal."""
     program = tmp_path / "runner"
     argv = machine.argv()
     program.write_text(
@@ -139,15 +170,21 @@ def test_bash(machine: Machine, site: list[str], tmp_path: Path, line: str, repl
     )
     program.chmod(0o755)
     line = line.replace("CONFIG", f"--config={site[1]} --cachedir={site[3]}")
+    word = line.rpartition(" ")[2]
     script = (
-        f"{program} completion bash > {tmp_path}/c; . {tmp_path}/c; COMP_WORDS=({program} x);"
-        ' COMP_CWORD=1; _runner; echo "${COMPREPLY[*]}"'
+        f"{program} completion bash > {tmp_path}/c; . {tmp_path}/c; compopt() {{ :; }};"
+        f' {options} COMP_WORDS=({program} "$1"); COMP_CWORD=1; _runner; echo "${{COMPREPLY[*]-}}"'
     )
     environment = {**machine.environment, "COMP_LINE": line, "COMP_POINT": str(len(line))}
     done = subprocess.run(
-        ["bash", "-c", script], env=environment, capture_output=True, text=True, check=False
+        ["bash", "-c", script, "bash", word],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
     )
-    assert done.stdout == f"{reply}\n"
+    return done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -160,6 +160,12 @@ class Jinja:
         )
 
 
+def is_plain(opts: Mapping[str, Any], text: str, file: str) -> bool:
+    """Return whether an SLS is the same whatever its variables are: there is no Jinja in it."""
+    head = headed(text, file)
+    return _untouched(_options(opts, _key(True), head), head.text, file, head.lines) is not None
+
+
 def _untouched(options: Mapping[str, Any], text: str, file: str, above: int) -> Pieces | None:
     """The result for a text without Jinja; None when there may be Jinja in it."""
     if not has_usual_marks(options):
