@@ -228,31 +228,11 @@ def is_declared(thing: str, states: Iterable[str], declared: Collection[str]) ->
     return thing.startswith(PATH) and any(state in declared for state in states)
 
 
-def counted(
-    connection: sqlite3.Connection, declared: Callable[[], Collection[str]], tree: str
-) -> int:
-    """The number of things that no state of the highstate that ended last declares any more.
-
-    Where that run changed nothing and declares the same as the one before, which is all that a run
-    has to know in most cases, it is the same number.
+def counted(connection: sqlite3.Connection, declared: Collection[str], tree: str) -> int:
+    """The number of things of a tree that no state of its highstate declares any more, now that it
+    has ended.
     """
-    runs = connection.execute(
-        "SELECT id, compiled, scope, changed + failed, orphans FROM runs WHERE kind != 'test'"
-        " ORDER BY id DESC LIMIT 2"
-    ).fetchall()
-    number, *as_before, altered, _ = runs[0]
-    orphans = None
-    if len(runs) > 1 and not altered and as_before == [*runs[1][1:3]]:
-        orphans = runs[1][4]
-    if orphans is None:
-        names = declared()
-        adopt(connection, names, tree)
-        orphans = _count(connection, names, tree)
-    connection.execute("UPDATE runs SET orphans = ? WHERE id = ?", (orphans, number))
-    return int(orphans)
-
-
-def _count(connection: sqlite3.Connection, declared: Collection[str], tree: str) -> int:
+    adopt(connection, declared, tree)
     query = (
         f"SELECT thing, states FROM made WHERE {_ORPHANED} AND tree = ? AND NOT existed"
         f" AND (removal != '' OR thing GLOB '{PATH}*')"

@@ -135,6 +135,7 @@ class History:
         self._contests: set[str] = set()  # the states that another one of the tree undoes
         self._has_past: bool | None = None  # there are results of former runs; None: not known
         self.declared: Callable[[], Collection[str]] | None = None  # of a highstate
+        self.is_part = False  # of one, whose states do not say what all of it declares
         self.orphans = 0  # what it does not declare of what others made
 
     # -------------------------------------------------- judging
@@ -599,8 +600,8 @@ class History:
 
     def _knows_orphans(self) -> bool:
         """Return whether the orphans need no counting: they are those of the run before."""
-        if self.declared is None:
-            return True
+        if self.declared is None or self.is_part:
+            return self.declared is None
         number = orphan_count.known(self._state_dir, str(self._begin[6]), self._about.tree)
         self.orphans = number or 0
         return number is not None
@@ -648,7 +649,7 @@ class History:
         ended = (time.time(), outcome, changed, failed, skipped, _dumped(list(errors)))
         connection.execute(unchanged.END, (*ended, self._number))
         if self.declared is not None:
-            self.orphans = made.counted(connection, self.declared, self._about.tree)
+            self.orphans = made.counted(connection, self.declared(), self._about.tree)
         if unchanged.drop_old(connection, self._keep):
             self._store.drop(store.CONTENTS)
         self._store.close()
@@ -657,7 +658,7 @@ class History:
             self._journal.close()
         connection.close()
         self._connection = None
-        if self.declared is not None:
+        if self.declared is not None and not self.is_part:
             compiled, tree = str(self._begin[6]), self._about.tree
             orphan_count.keep(self._state_dir, compiled, tree, self.orphans)
 

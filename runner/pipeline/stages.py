@@ -106,6 +106,7 @@ def run_compiled(
     past = history(session, facts, plan)
     if facts.scope == HIGHSTATE and not options.test:
         past.declared = lambda: orphans.declared(compiled, session)
+        past.is_part = bool(compiled.left_out)
     if in_history:
         run.listeners.add(past)
     with (

@@ -163,6 +163,24 @@ def test_a_highstate_that_changes_nothing_tells_their_number_without_the_databas
     assert "declares" not in highstate(machine, EMPTY)
 
 
+def test_their_number_is_that_of_a_tree_and_of_all_it_declares(machine: Machine) -> None:
+    sls = "{tmp}/f: {file.managed: [contents: f]}\n{tmp}/g: {file.managed: [contents: g]}\n"
+    highstate(machine, f"{EMPTY}\n{sls}")
+    told = "declares 2 things of earlier highstates any more"
+    assert told in highstate(machine, EMPTY)
+    shutil.copytree(machine.folder / "states", machine.folder / "tree")
+    for _ in range(2):
+        assert (
+            "declares" not in machine("highstate", "--state-tree", f"{machine.folder}/tree").stderr
+        )
+        assert told in highstate(machine, EMPTY), "it is that of the run before"
+    part = ("--only", "x")
+    assert "declares" not in highstate(machine, f"{EMPTY}\n{sls}", *part)
+    assert told in highstate(machine, EMPTY, *part)
+    assert "declares" not in highstate(machine, f"{EMPTY}\n{sls}", *part)
+    assert told in highstate(machine, EMPTY)
+
+
 def test_moves_and_what_no_highstate_declared_are_no_orphans(machine: Machine) -> None:
     machine.write(b="by hand: {file.managed: [name: {tmp}/b, contents: b]}\n")
     machine("sls", "b")
