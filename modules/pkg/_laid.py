@@ -92,7 +92,8 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
             empty.append((path, folder, name))
         elif folder and entry:
             files.put(folder, name, None)
-    for path in former.configuration if placement.SAVED and not purges else ():
+    saves = bool(placement.SAVED) and not purges
+    for path in sorted(former.configuration, reverse=True) if saves else ():
         folder = folders.at(os.path.dirname(path))
         entry = folder[1].child(os.path.basename(path)) if folder else None
         if folder and entry:
@@ -100,6 +101,8 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
             known = placement.configuration.get(path, "md5:")
             if _digest(entry, known.partition(":")[0]) != known:
                 files.put(folder, os.path.basename(path) + placement.SAVED, entry)
+                if warning := placement.SAVED_WARNING:
+                    here.warn(warning.format(path=path, saved=path + placement.SAVED))
     kept: Collection[str] | None = None
     for path, folder, name in empty:  # what is inside comes first
         entry = folder[1].child(name)

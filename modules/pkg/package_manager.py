@@ -285,6 +285,8 @@ class Placement(Protocol):
     SAVED: str
     """What follows the name of a changed configuration file when its package is removed, while one
     that nobody changed goes; empty: they all stay."""
+    SAVED_WARNING: str
+    """What a real run warns of then, with {path} and {saved}; empty: nothing."""
     PURGES: bool
     """Whether purging takes changed configuration files, too."""
     RESTORES: bool

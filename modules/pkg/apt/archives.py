@@ -85,7 +85,7 @@ class DpkgPlacement:
     """How dpkg places what archives hold: by its diversions, exclusions and overrides."""
 
     LEFT, REPLACED, SAVED = ".dpkg-dist", ".dpkg-old", ""
-    LEFT_WARNING = apt_get.KEPT
+    LEFT_WARNING, SAVED_WARNING = apt_get.KEPT, ""
     PURGES, RESTORES = True, False
     BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 

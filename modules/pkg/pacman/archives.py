@@ -100,7 +100,7 @@ class PacmanPlacement:
     """How pacman places what archives hold: by its NoExtract and NoUpgrade."""
 
     LEFT, REPLACED, SAVED = ".pacnew", "", ".pacsave"
-    LEFT_WARNING = "{path} installed as {left}"
+    LEFT_WARNING, SAVED_WARNING = "{path} installed as {left}", "{path} saved as {saved}"
     BESIDE: tuple[str, ...] = ()
     PURGES, RESTORES = True, True
 

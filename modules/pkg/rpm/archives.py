@@ -63,7 +63,7 @@ class RpmPlacement:
     """How rpm places what archives hold."""
 
     LEFT, REPLACED, SAVED = ".rpmnew", ".rpmsave", ".rpmsave"
-    LEFT_WARNING = ""
+    LEFT_WARNING = SAVED_WARNING = ""
     BESIDE: tuple[str, ...] = ()
     PURGES, RESTORES = False, True
 
