@@ -9,6 +9,7 @@ from __future__ import annotations
 # os in this file: it asks for archives and the network, which are no part of the planned machine
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from runner.api import CommandFailed, Record, fetcher, here
 
 PAUSE = 0.02  # seconds between two looks for archives that are being fetched
 KNOWN = "archives.json"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")  # those that are believed
 Versions = tuple[tuple[str, str], ...]
 
 
@@ -43,11 +45,35 @@ def planned_packages(
         return None
     versions = tuple(sorted((name, each["new"]) for name, each in changes.items() if each["new"]))
     try:
-        archives = _own_archives(manager, changes, transaction)
+        own = _own_archives(manager, changes, transaction)
     except OSError:  # a file that is only planned
         return None
-    listed = tuple((name, version) for name, version in versions if name not in archives)
-    archives |= _archives(manager, listed)
+    try:
+        contents = _contents_of(manager, versions, own, transaction, setting)
+    except (BadArchive, CommandFailed, OSError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        here.warn(f"what the packages bring is not foreseen: {why}")
+        return None
+    if contents is None:
+        return None
+    return [
+        PlannedPackage(name, version, changes[name]["old"], contents[name])
+        for name, version in versions
+    ]
+
+
+def _contents_of(
+    manager: PackageManager,
+    versions: Versions,
+    own: Mapping[str, Archive],
+    transaction: Transaction,
+    setting: object,
+) -> dict[str, Contents] | None:
+    """What packages hold; None where that cannot be known. own: archives that are no repository's.
+    Raises BadArchive, CommandFailed and OSError.
+    """
+    listed = tuple((name, version) for name, version in versions if name not in own)
+    archives = {**own, **_archives(manager, listed)}
     if len(archives) < len(versions):
         return None
     missing = tuple(archive for archive in archives.values() if not _is_there(archive))
@@ -56,15 +82,7 @@ def planned_packages(
         if setting != "auto" or os.geteuid() != 0 or not fetching.has_network():
             return None
         fetch = partial(_fetch, manager, missing, transaction)
-    try:
-        contents = _read(manager, archives, fetch)
-    except (BadArchive, CommandFailed) as problem:
-        here.warn(f"what the packages bring is not foreseen: {problem}")
-        return None
-    return [
-        PlannedPackage(name, version, changes[name]["old"], contents[name])
-        for name, version in versions
-    ]
+    return _read(manager, archives, fetch)
 
 
 def _own_archives(
@@ -150,7 +168,8 @@ def _archives(manager: PackageManager, versions: Versions) -> dict[str, Archive]
     found = {name: known[name, version] for name, version in versions if (name, version) in known}
     rest = tuple((name, version) for name, version in versions if name not in found)
     if rest:
-        more = manager.find_archives(rest)
+        listed = manager.find_archives(rest)
+        more = {name: each for name, each in listed.items() if _DIGEST.fullmatch(each.digest)}
         found |= more
         known |= {(archive.name, archive.version): archive for archive in more.values()}
         _keep(stamp, known)

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 from modules._planned.files import Later, Stored
 from modules.file._paths import closed_folders
 from modules.file._paths.resolve import others_replace
-from modules.pkg._tar import BadArchive, opened_tar
+from modules.pkg._tar import BadArchive, Tar, opened_tar
 from modules.pkg.package_manager import Archive, PackageManager
 from runner.api import OwnFolder, Record, StateFailed, fetcher, here
 
 if TYPE_CHECKING:
-    from tarfile import TarFile, TarInfo
+    from tarfile import TarInfo
 
 FOLDER = "packages"  # below the cache folder
 LIST = "contents.json"  # in the folder of an archive
@@ -183,7 +183,7 @@ def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
                 raise BadArchive(f"it has more than {MOST_MEMBERS} members")
             wanted = info.isreg() and member.path.startswith(LOOKED_AT)
             if wanted and member.size <= min(MOST_TEXT, room):
-                taken = tar.extractfile(info)
+                taken = tar.opened(info)
                 texts[member.path] = taken.read().decode("latin-1") if taken else ""
                 room -= member.size
     return {
@@ -236,7 +236,7 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _opened(archive: Archive, manager: PackageManager) -> AbstractContextManager[TarFile]:
+def _opened(archive: Archive, manager: PackageManager) -> AbstractContextManager[Tar]:
     most = LEAST_ROOM + MOST_RATIO * archive.size
     return opened_tar(manager.contents_words(archive.path), most)
 
@@ -248,7 +248,7 @@ def _unpack(manager: PackageManager, archive: Archive, wanted: set[str]) -> None
     with _opened(archive, manager) as tar:
         for info in tar:
             path = _path(info.name)
-            taken = tar.extractfile(info) if info.isreg() and path in wanted else None
+            taken = tar.opened(info) if path in wanted else None
             if taken is not None:
                 wanted.remove(path)
                 folder.write(_name_of(path), iter(partial(taken.read, 1 << 20), b""))

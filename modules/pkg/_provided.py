@@ -6,6 +6,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
+import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,7 +25,17 @@ holds = changer(
 )
 """A provider's `hold`."""
 
+_SIZE = re.compile("[0-9]{1,18}")
 Solver = Callable[[Transaction], Simulation]
+
+
+def size_of(text: str) -> int:
+    """The bytes that a package list tells of an archive; 0, which none has, for what is no size.
+
+    >>> size_of("70"), size_of("-1"), size_of("9" * 5000)
+    (70, 0, 0)
+    """
+    return int(text) if _SIZE.fullmatch(text) else 0
 
 
 def solved_once(*files: str) -> Callable[[Solver], Solver]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from modules import cmd
 from modules._texts.url import local_path
 from modules.pkg import _run
+from modules.pkg._provided import size_of
 from modules.pkg._tar import opened_tar
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import path_rules
@@ -48,7 +49,7 @@ def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
         digest = f"{match['kind'].lower()}:{match['digest'].lower()}"
         path = local_path(match["uri"], "file", "copy") or f"{CACHE}/{match['file']}"
         version = dict(versions)[name]
-        found[name] = Archive(name, version, path, int(match["size"]), digest)
+        found[name] = Archive(name, version, path, size_of(match["size"]), digest)
     return found
 
 
@@ -69,7 +70,7 @@ def control(path: str) -> Control:
     with opened_tar(["dpkg-deb", "--ctrl-tarfile", path], MOST_CONTROL) as tar:
         for info in tar:
             name = info.name.removeprefix("./")
-            taken = tar.extractfile(info) if info.isreg() else None
+            taken = tar.opened(info)
             if taken and name not in UNREAD:
                 texts[name] = taken.read().decode("utf-8", "surrogateescape")
     lines = texts.get("conffiles", "").splitlines()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from modules import _paths
 from modules.pkg import _run
+from modules.pkg._provided import size_of
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import Archive
 from modules.pkg.rpm import packages as rpm
@@ -37,10 +38,10 @@ def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
         full = rpm.name_with_architecture(name, built_for)
         digest = _digest(values[-1])
         wanted = rpm.joined_version(epoch, version, release)
-        if (full, wanted) in versions and digest and size.isdigit():
+        if (full, wanted) in versions and digest:
             file_name = os.path.basename(location)
             path = local.get(file_name) or _cached(repository, file_name)
-            found.setdefault(full, Archive(full, wanted, path, int(size), digest))
+            found.setdefault(full, Archive(full, wanted, path, size_of(size), digest))
     return found
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from modules import _paths, cmd
 from modules._texts.files import text_of
 from modules.pkg import _run
+from modules.pkg._provided import size_of
+from modules.pkg._tar import opened_tar, unpacking_words
 from modules.pkg.package_manager import NEEDS, PROVIDES, Archive, Control
 from modules.pkg.pacman import conf as pacman_conf
 from modules.pkg.pacman import records as pacman_records
@@ -19,6 +21,8 @@ from modules.pkg.pacman.hooks import is_meant
 
 LISTS = "/var/lib/pacman/sync"
 INSTALLED = "/var/lib/pacman/local"
+ABOUT = (".PKGINFO", ".INSTALL")
+MOST_CONTROL = 64 << 20  # bytes before the files that are installed
 # functions of a package's .INSTALL by the words of dpkg for such scripts
 SCRIPTS = {
     "preinst": ("pre_install", "pre_upgrade"),
@@ -45,7 +49,7 @@ def find(versions: Sequence[tuple[str, str]], cache: str) -> dict[str, Archive]:
             if (name, version) in versions and digest and "/" not in file_name:
                 places = [os.path.join(folder, file_name) for folder in folders]
                 path = next(filter(_paths.isfile, places), os.path.join(cache, file_name))
-                size = int(fields.get("CSIZE", "0"))
+                size = size_of(fields.get("CSIZE", ""))
                 found.setdefault(name, Archive(name, version, path, size, f"sha256:{digest}"))
     return found
 
@@ -73,9 +77,16 @@ def fetch(versions: Sequence[tuple[str, str]], seconds: float) -> None:
 
 
 def control(path: str) -> Control:
-    """Return what an archive says of itself."""
-    about = cmd.probe(["tar", "-xOf", path, "--", ".PKGINFO"]).stdout
-    script = cmd.probe(["tar", "-xOf", path, "--", ".INSTALL"]).stdout
+    """Return what an archive says of itself. Raises BadArchive."""
+    texts = dict.fromkeys(ABOUT, "")
+    with opened_tar(unpacking_words(path), MOST_CONTROL) as tar:
+        for info in tar:
+            if not info.name.startswith("."):  # they come first
+                break
+            taken = tar.opened(info) if info.name in texts else None
+            if taken:
+                texts[info.name] = taken.read().decode("utf-8", "surrogateescape")
+    about, script = texts.values()
     values: dict[str, list[str]] = {}
     for key, _, value in (line.partition(" = ") for line in about.splitlines()):
         values.setdefault(key, []).append(value)

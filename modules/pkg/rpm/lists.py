@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import html
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from modules import _paths
+from modules.pkg._provided import size_of
 from modules.pkg._tar import BadArchive, printed, unpacking_words
 from modules.pkg.package_manager import Archive
 from modules.pkg.rpm import packages as rpm
 
 DIGESTS = ("sha256", "sha512")  # those that are believed
-MOST = 4 << 30  # bytes of a list
+MOST, MOST_OF_ONE = 4 << 30, 16 << 20  # bytes of a list, of what it says of a package
+ELEMENTS = frozenset(("name", "arch", "version", "checksum", "size", "location"))
 _END = b"</package>"
-_NAME = re.compile(rb"<name>(.*?)</name>")  # the first one of a package is its own
-_ABOUT = re.compile(
-    r"<name>(?P<name>.*?)</name>.*<arch>(?P<arch>.*?)</arch>.*<version (?P<version>[^>]*)>"
-    r'.*<checksum [^>]*type="(?P<kind>\w+)"[^>]*>(?P<digest>\w+)<'
-    r'.*<size [^>]*package="(?P<size>\d+)"'
-    r'.*<location [^>]*href="(?P<location>[^"]*)"',
-    re.DOTALL,
-)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_NAME = re.compile(rb"<name>([^<]*)</name>")  # the first one of a package is its own
+Element = tuple[dict[str, str], list[str]]  # its attributes and its text
 
 
 def find(
@@ -39,8 +33,8 @@ def find(
         for path in sorted(_paths.glob(f"{lists}/repodata/*primary.xml*")):
             for text in _packages(path):
                 name = _NAME.search(text)
-                about = _ABOUT.search(text.decode()) if name and name[1] in names else None
-                archive = _archive(about, cache) if about else None
+                about = _elements(text) if name and name[1] in names else {}
+                archive = _archive(about, cache) if about.keys() >= ELEMENTS else None
                 if archive and (archive.name, archive.version) in versions:
                     found.setdefault(archive.name, archive)
     return found
@@ -54,16 +48,49 @@ def _packages(path: str) -> Iterator[bytes]:
             while data := stream.read(1 << 20):
                 *whole, rest = (rest + data).split(_END)
                 yield from whole
+                if len(rest) > MOST_OF_ONE:
+                    return
     except (OSError, BadArchive):  # without the program, nothing is known
         return
 
 
-def _archive(about: re.Match[str], cache: str) -> Archive | None:
+def _elements(text: bytes) -> dict[str, Element]:
+    """What stands directly within a package, whose end is left out: no declaration of entities is
+    read.
+    """
+    from xml.parsers import expat
+
+    found: dict[str, Element] = {}
+    path: list[str] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        path.append(tag)
+        if len(path) == 2:
+            found.setdefault(tag, (attributes, []))
+
+    def add(data: str) -> None:
+        if len(path) == 2:
+            found[path[1]][1].append(data)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.CharacterDataHandler = begin, add
+    parser.EndElementHandler = lambda tag: path.pop()
+    try:
+        parser.Parse(text[text.find(b"<package ") :] + _END, True)
+    except expat.ExpatError:
+        return {}
+    return found
+
+
+def _archive(about: Mapping[str, Element], cache: str) -> Archive | None:
     """The archive of a package; None where its digest is not believed."""
-    parts = dict(_ATTRIBUTE.findall(about["version"]))
+    parts = about["version"][0]
     version = rpm.joined_version(*(parts.get(part, "") for part in ("epoch", "ver", "rel")))
-    name = rpm.name_with_architecture(html.unescape(about["name"]), about["arch"])
-    path = os.path.normpath(os.path.join(cache, html.unescape(about["location"]).lstrip("/")))
-    if about["kind"] not in DIGESTS or not path.startswith(f"{cache}/"):
+    name, arch, digest = ("".join(about[tag][1]) for tag in ("name", "arch", "checksum"))
+    kind, size = about["checksum"][0].get("type"), about["size"][0].get("package", "")
+    location = about["location"][0].get("href", "").lstrip("/")
+    path = os.path.normpath(os.path.join(cache, location))
+    if kind not in DIGESTS or not path.startswith(f"{cache}/"):
         return None
-    return Archive(name, version, path, int(about["size"]), f"{about['kind']}:{about['digest']}")
+    full = rpm.name_with_architecture(name, arch)
+    return Archive(full, version, path, size_of(size), f"{kind}:{digest.lower()}")

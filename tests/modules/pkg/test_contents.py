@@ -134,6 +134,46 @@ def test_a_member_that_is_not_plain_is_refused(
         _contents.contents_of(made, manager)
 
 
+def header(name: str, said: int, data: bytes = b"", **pax: str) -> bytes:
+    """A member as somebody who means harm writes it. said: the size that it says it has."""
+    info = tarfile.TarInfo(name)
+    info.size, info.pax_headers = said, {key.replace("_", "."): pax[key] for key in pax}
+    form = tarfile.PAX_FORMAT if pax else tarfile.GNU_FORMAT
+    return info.tobuf(form) + data + b"\0" * (-len(data) % 512 + 1024)
+
+
+HOLES = {"GNU_sparse_map": "0,0", "GNU_sparse_numblocks": "1"}
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (header("./usr/a", 1 << 50), "far larger than itself"),
+        (header("./usr/a", 0, GNU_sparse_size=str(1 << 50), **HOLES), "far larger than itself"),
+        (
+            header("./usr/a", (8 << 30) - 1, GNU_sparse_size="1", **HOLES),
+            "ends within what it says",
+        ),
+        (header("./usr/a", 0, GNU_sparse_size="1", **HOLES | {"GNU_sparse_map": "a,0"}), "number"),
+        (header("./usr/a", 0, size="-100000"), "cannot be read"),
+        (header("./usr/a", 0, mtime="inf"), "time that is none"),
+        (header("./usr/a", 0, mtime="nan"), "time that is none"),
+        (header("./usr/a", 0, uid="99999999999"), "has an owner"),
+        (header("./usr/a", 0, gid="-1"), "has an owner"),
+        (header("./usr/a", 0, uname="a\0b"), "has an owner"),
+    ],
+)
+def test_a_member_that_lies_about_itself_is_refused(
+    tmp_path: Path, manager: PackageManager, data: bytes, told: str
+) -> None:
+    """At once, and without filling a disk: what it says is not walked through, nor written."""
+    path = tmp_path / "tool.tar"
+    path.write_bytes(data)
+    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    with pytest.raises(BadArchive, match=told):
+        _contents.contents_of(Archive("tool", "1", str(path), len(data), digest), manager)
+
+
 def test_endless_members_and_contents_are_refused(
     tmp_path: Path, manager: PackageManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +188,7 @@ def test_endless_members_and_contents_are_refused(
     ):
         info = next(found for found in tar if found.name.endswith("big"))
         info.size = 1 << 40
-        taken = tar.extractfile(info)
+        taken = tar.opened(info)
         assert taken is not None
         while taken.read(1 << 16):
             pass

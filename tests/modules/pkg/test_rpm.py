@@ -122,6 +122,34 @@ LIST = """<metadata packages="3">
 </package></metadata>"""
 
 
+DIGEST = '<checksum type="sha256">aa11</checksum><location href="w.rpm"/>'
+ABOUT = '<name>words</name><arch>noarch</arch><version epoch="0" ver="1" rel="1"/>' + DIGEST
+HOSTILE = {
+    "a size that is none": f'<package >{ABOUT}<size package="{"9" * 5000}"/></package>',
+    "no end": "<package ><name>words</name>" + "<arch><version type='" * 1_000_000,
+    "entities": '<!DOCTYPE m [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><package >'
+    f"{ABOUT.replace('>noarch<', '>&b;<')}<size package='70'/></package>",
+    "no text": f"<package >{ABOUT}<size package='70'/>\xff</package>",
+    "no XML": f"<package >{ABOUT}<size package=70></package>",
+    "no digest": f"<package >{ABOUT.replace(DIGEST, '')}<size package='70'/></package>",
+    "no place": f"<package >{ABOUT.replace('w.rpm', '')}<size package='70'/></package>",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_lists_that_mean_harm_tell_of_no_archive(
+    answered: Any, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpm_lists, "MOST_OF_ONE", 1 << 20)
+    folder = tmp_path / "lists/repodata"
+    folder.mkdir(parents=True)
+    whole = HOSTILE[kind] + f"<package >{ABOUT}<size package='70'/></package>" * (kind == "no end")
+    (folder / "0a-primary.xml").write_text(whole, "latin-1")
+    with running(HarnessHere()):
+        found = rpm_lists.find([("words", "1-1")], [(str(tmp_path / "lists"), "/cache")])
+    assert [archive.size for archive in found.values()] == [0] * (kind == "a size that is none")
+
+
 @pytest.mark.parametrize("kind", ["gz", "xz", "zst"])
 def test_archives_are_found_in_the_lists(answered: Any, tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "lists/repodata"
