@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
 from states.file import _lines
 from states.file._nested import refuse_to_replace
 
@@ -24,7 +24,8 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
     Behaviour: Salt 3008's file.rename.
     """
     if not file.lexists(source):
-        return f'Source file "{source}" has already been moved out of place'
+        comment = f'Source file "{source}" has already been moved out of place'
+        return Done(comment, missing=_lines.absence(source))
     occupied = file.lexists(name)
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'

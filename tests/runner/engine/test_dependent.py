@@ -177,6 +177,46 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     ]
 
 
+# states that find nothing: what a dry run says of them behind a command of which nobody knows what
+# it does, and behind one that they require (docs/dry-run.md, "Undecided")
+FOUND_NOTHING = {
+    "file.absent: [name: {tmp}/none]": ("decided", "undecided"),
+    "file.missing: [name: {tmp}/none]": ("decided", "undecided"),
+    "file.pruned: [name: {tmp}/none]": ("decided", "undecided"),
+    "file.rename: [name: {tmp}/new, source: {tmp}/none]": ("decided", "undecided"),
+    "user.absent: [name: who-is-nobody]": ("decided", "undecided"),
+    "group.absent: [name: who-is-nobody]": ("decided", "undecided"),
+    "file.absent: [name: {tmp}/no/folder]": ("undecided", "undecided"),
+    "file.rename: [name: {tmp}/new, source: {tmp}/no/folder]": ("undecided", "undecided"),
+    "file.exists: [name: {tmp}/none]": ("undecided", "undecided"),
+    "file.replace: [name: {tmp}/none, pattern: a, repl: b]": ("undecided", "undecided"),
+    "file.managed: [name: {tmp}/no/folder, contents: a]": ("undecided", "undecided"),
+    "test.nop: [onlyif: test -e {tmp}/none]": ("undecided", "undecided"),
+    "file.managed: [name: {tmp}/none, contents: a]": ("decided", "decided"),
+    "file.directory: [name: {tmp}/none]": ("decided", "decided"),
+    "file.symlink: [name: {tmp}/none, target: /]": ("decided", "decided"),
+    "file.touch: [name: {tmp}/none]": ("decided", "decided"),
+}
+
+
+def test_what_another_command_leaves_undecided_is_one_rule(machine: Machine) -> None:
+    lines = ["unknown: {cmd.run: [name: env true]}"]
+    for number, state in enumerate(FOUND_NOTHING):
+        for end, more in (("free", "]"), ("requires", ", require: [cmd: unknown]]")):
+            own = state.replace("{tmp}", f"{machine.folder}/{{tmp}}").removesuffix("]") + more
+            own = own.replace("{tmp}/", f"{end}{number}-")
+            lines.append(f"{number} {end}: {{{own}}}")
+    machine.write(a="\n".join(lines))
+    results = machine.results("sls", "a", "--test")
+    for number, (state, wanted) in enumerate(FOUND_NOTHING.items()):
+        both = (results[f"{number} {end}"] for end in ("free", "requires"))
+        said = tuple(
+            "undecided" if each.get("__decided_by__") == "cmd: unknown" else "decided"
+            for each in both
+        )
+        assert said == wanted, state
+
+
 NASTY = """
 few\\nlines:
   cmd.run:
