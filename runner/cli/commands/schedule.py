@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
 from runner import pipeline
 from runner.api.own_program import own_program
+from runner.api.scheduled import cron_command
 from runner.cli.parsing.option_spec import argument, option
 from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
@@ -154,7 +156,7 @@ def _watching(common: Common, act: str, every: str, of_user: bool) -> int:
 
 
 def _needs_root(action: str, plan: plans.SchedulePlan) -> RunnerError:
-    entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
+    entry = f"{plans.expression(plan)} {cron_command(plan.command)}"
     what = f"put a line into `crontab -e`:\n    {entry}"
     if action == "remove":
         what = "take the line out of `crontab -e`"
@@ -202,7 +204,34 @@ def _command(common: Common, name: str, options: Any, *how: str) -> tuple[str, .
         words += ["--config", os.path.abspath(common.config or str(used))]
     if common.cachedir and not options.root:
         words += ["--cachedir", os.path.abspath(common.cachedir)]
-    return tuple(words)
+    return (*words, *_given(common, name, bool(options.root)))
+
+
+def _given(common: Common, name: str, in_image: bool) -> Iterator[str]:
+    """The options that say which machine of which trees it is. Raises UsageError for what the runs
+    cannot have.
+    """
+    if common.pillar is not None or common.pillar_stdin:
+        raise UsageError(
+            "--pillar is for one run", hint="its values belong into the pillar's files"
+        )
+    for option_name, value in (
+        ("--id", common.id),
+        ("--saltenv", common.saltenv),
+        ("--pillarenv", common.pillarenv),
+    ):
+        if value is not None:
+            yield from (option_name, value)
+    for option_name, folders in (
+        ("--state-tree", common.state_tree),
+        ("--pillar-tree", common.pillar_tree),
+    ):
+        if folders and (in_image or name == "pull"):
+            of = "of an image" if in_image else "of a pulled tree"
+            hint = "their configuration says where it is"
+            raise UsageError(f"{option_name} is not for runs {of}", hint=hint)
+        for folder in folders:
+            yield from (option_name, os.path.abspath(folder))
 
 
 def _check_image() -> None:

@@ -117,6 +117,8 @@ def test_a_cron_expression_is_not_for_timers() -> None:
         (("remove", "--timer"), "--timer is for `runner schedule install`"),
         (("status", "--ac-power"), "--ac-power is for `runner schedule install`"),
         (("status", "--splay", "5m"), "--splay is for `runner schedule install`"),
+        (("install", "--pillar", "{a: 1}"), "--pillar is for one run"),
+        (("install", "--pull", "--state-tree", "x"), "--state-tree is not for runs of a pulled"),
     ],
 )
 def test_no_option_is_passed_over(machine: Machine, words: tuple[str, ...], why: str) -> None:

@@ -337,6 +337,14 @@ def test_a_plain_user_is_told_of_their_own_crontab(machine: Machine) -> None:
         assert f"hint: as a user, take --user, or {what} `crontab -e`" in done.stderr
 
 
+def test_the_runs_of_a_schedule_are_about_what_was_asked(machine: Machine) -> None:
+    words = ("--id", "web 1", "--saltenv", "dev", "--pillarenv", "base", "--state-tree", "/a")
+    argv = [*SOMEBODY, *machine.argv("schedule", "install", *words, "--pillar-tree", "/b")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment)
+    expected = "--id 'web 1' --saltenv dev --pillarenv base --state-tree /a --pillar-tree /b\n"
+    assert expected in done.stderr
+
+
 def test_a_plain_user_runs_commands_as_nobody_else(machine: Machine, site: Path) -> None:
     machine.write(
         all="{tmp}/a:\n  cmd.run: [name: 'true', runas: root]\n"
