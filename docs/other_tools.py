@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/coming-from-*.md anew, between `<!-- words of TOOL -->` and `<!-- end
+"""Writes the lists of docs/coming-from-*.md anew, between `<!-- words of TOOL -->` and `<!-- end
 -->`, from the table of other tools' words.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from pathlib import Path
 
 from runner.model import other_tools
@@ -38,15 +39,20 @@ def _in_a_family(module: str) -> bool:
     return any((STATES / family / f"{module}.py").exists() for family in FAMILIES)
 
 
-def tables(tool: str) -> str:
-    """The tables of a tool's words."""
+def lists(tool: str) -> str:
+    """The lists of a tool's words."""
     text = ""
     for kind, title in TITLES.items():
         rows = [row for row in other_tools.table() if row.kind == kind and listed(row, tool)]
-        if rows:
-            text += f"\n### {title}\n\n| {tool} | here |\n|---|---|\n"
-            text += "".join(f"| {_words(row, tool)} | {_here(row)} |\n" for row in rows)
+        text += f"\n### {title}\n\n" if rows else ""
+        for _, alike in groupby(rows, key=_alike):
+            text += f"- {'; '.join(f'{_words(row, tool)}: {_here(row)}' for row in alike)}\n"
     return f"{text}\n"
+
+
+def _alike(row: other_tools.Word) -> str:
+    """What rows of one line have in common: the module, where nothing more is to be said."""
+    return row.text or row.names[0].partition(".")[0]
 
 
 def _words(row: other_tools.Word, tool: str) -> str:
@@ -55,7 +61,8 @@ def _words(row: other_tools.Word, tool: str) -> str:
         f"`{word}`" if (coded or word.startswith("-")) and "`" not in word else word
         for word in row.words[tool]
     )
-    return ", ".join(words).replace("|", "\\|")
+    text = ", ".join(words)
+    return text if coded or row.kind == other_tools.COMMAND else f"**{text}**"
 
 
 def _here(row: other_tools.Word) -> str:
@@ -69,8 +76,8 @@ def _here(row: other_tools.Word) -> str:
 
 
 def page(text: str) -> str:
-    """A page with its tables as they are now."""
-    return PLACE.sub(lambda found: found[1] + tables(found[2]) + found[3], text)
+    """A page with its lists as they are now."""
+    return PLACE.sub(lambda found: found[1] + lists(found[2]) + found[3], text)
 
 
 if __name__ == "__main__":

@@ -228,8 +228,8 @@ def test_the_page_of_differences_has_the_rows_that_bite() -> None:
     page = subprocess.run(made, capture_output=True, text=True, check=True).stdout
     shown = (ROOT / "docs/differences-from-salt.md").read_text()
     assert shown == page, "sh docs/reference.sh"
-    assert page.count("\n| ") - 2 * page.count("| what | Salt |") <= 50
-    assert page.count("\n| ") > 40
+    rows = page.count("\n| ") - page.count("| what | Salt |")
+    assert 30 <= rows <= 50
 
 
 README = (ROOT / "README.md").read_text()
@@ -263,7 +263,7 @@ def test_the_documents_stay_short() -> None:
     elsewhere already, is history, or is obvious.
     """
     words = sum(len(path.read_text().split()) for path in (ROOT / "docs").glob("*.md"))
-    assert words < 31_000
+    assert words < 30_500
 
 
 def test_the_changelog_is_read_in_two_minutes() -> None:

@@ -118,7 +118,7 @@ def test_pages_have_the_tables_as_they_are() -> None:
     assert len(rows) > 200
     for row, tool in rows:
         shown = pages[f"coming-from-{tool.lower()}"]
-        assert all(word.replace("|", "\\|") in shown for word in row.words[tool]), row
+        assert all(word in shown for word in row.words[tool]), row
 
 
 def test_a_module_is_known_by_its_first_state() -> None:
