@@ -179,8 +179,7 @@ class Resident:
             self._watch(Moment.now())
         if self._network and self._network.fileno() in ready:
             network.read(self._network)
-            who = [tag for tag, watched in self._looks.items() if watched.network]
-            self._note(dict.fromkeys(who, "the network"))
+            self._note(dict.fromkeys(self._by_network(), "the network"))
         if self._inotify.descriptor in ready:
             self._note(self._interests.touched(self._inotify.events()))
         for process in filter(None, (self._next, self._plan)):
@@ -456,13 +455,19 @@ class Resident:
         places: dict[str, Iterable[Look]] = {
             tag: watched.places for tag, watched in self._looks.items()
         }
-        if any(watched.network for watched in self._looks.values()):
-            self._network = self._network or network.opened()
+        if not self._network and (who := self._by_network()):
+            self._network = network.opened()
+            if self._network:  # of what changed before, nothing has told
+                self._note(dict.fromkeys(who, "the network"))
         before = bool(self._interests.unwatched)
         changed = self._interests.update({**self._sources, **places}, began.since)
         if self._interests.unwatched and not before:
             self._tell(f"{self._inotify.lack}: the timer alone looks at what is left")
         self._note(changed)
+
+    def _by_network(self) -> list[str]:
+        """Return the states that go by the kernel's network."""
+        return [tag for tag, watched in self._looks.items() if watched.network]
 
     def _ready(self) -> None:
         """A round has ended: tell how it is."""

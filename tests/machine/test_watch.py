@@ -96,6 +96,19 @@ def test_what_is_changed_is_seen(
     watched.until(f"! runner watch status | grep -q '{state}'")
 
 
+def test_what_changes_during_the_first_look_is_seen(debian: Debian) -> None:
+    meanwhile = "ip address add 10.9.9.8/32 dev lo 2>/dev/null; true"
+    tree = {
+        "/root/addresses": {"file.managed": [{"source": "salt://addresses", "template": "jinja"}]},
+        "meanwhile": {"cmd.run": [{"name": "false", "unless": meanwhile}]},
+    }
+    debian.tree(all=json.dumps(tree))
+    debian.write("/srv/runner/states/addresses", ADDRESSES)
+    debian.run("runner sls all; ip address del 10.9.9.8/32 dev lo")
+    debian.start("runner watch all --every 1d", ready="test -e /var/lib/runner/watch.json")
+    debian.until("runner watch status | grep -q 'would change: file: /root/addresses'")
+
+
 def test_a_service_watches(debian: Debian) -> None:
     debian.tree(
         top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n"
