@@ -15,6 +15,7 @@ from typing import Any
 from runner.api import CommandFailed, StateFailed, Unforeseen, here
 
 MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
+TOO_LONG = "fetching took too long; `foresee: {seconds: SECONDS}` allows more"
 # what programs say where nothing can be reached
 _UNREACHABLE = re.compile(
     r"unreachable|name resolution|name or service|no such name|resolve host|ENOTFOUND|EAI_AGAIN"
@@ -64,7 +65,7 @@ class Allowance:
         since = time.monotonic() - self._began
         left: float = float(self._settings["seconds"]) - self._spent.get("seconds", 0.0) - since
         if left <= 0:
-            raise NotFetched("fetching took too long; `foresee: {seconds: SECONDS}` allows more")
+            raise NotFetched(TOO_LONG)
         return left
 
     def count_time(self) -> None:

@@ -105,29 +105,38 @@ def _own_archives(
 def _read(
     manager: PackageManager, archives: Mapping[str, Archive], fetch: Callable[[], None] | None
 ) -> dict[str, Contents]:
-    """What archives hold, each read as soon as it is there. fetch: has them come. Raises
-    BadArchive, and what that raises.
+    """What archives hold, each read as soon as it is there. fetch: has them come, in this thread,
+    where a run is interrupted. Raises BadArchive, and what that raises.
     """
-    from concurrent.futures import ThreadPoolExecutor, wait
+    from concurrent.futures import Future, ThreadPoolExecutor
     from contextvars import copy_context
+    from threading import Event
 
     known = [name for name, archive in archives.items() if _contents.is_kept(archive)]
     contents = {name: _contents.contents_of(archives[name], manager) for name in known}
     waiting = {name: archive for name, archive in archives.items() if name not in contents}
     if not waiting:
         return contents
-    reading = {}
-    with ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
-        fetching = [pool.submit(copy_context().run, fetch)] if fetch else []
+    reading: dict[str, Future[Contents]] = {}
+    fetched = Event()
+
+    def read_what_is_there() -> None:
         while waiting:
-            ended = all(each.done() for each in fetching)
+            ended = fetched.is_set()
             for name in [name for name in waiting if ended or _is_there(waiting[name])]:
                 look = _contents.contents_of
                 reading[name] = pool.submit(copy_context().run, look, waiting.pop(name), manager)
             if waiting:
-                wait(fetching, PAUSE)
-    for each in fetching:
-        each.result()
+                fetched.wait(PAUSE)
+
+    with ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
+        reader = pool.submit(copy_context().run, read_what_is_there)
+        try:
+            if fetch:
+                fetch()
+        finally:
+            fetched.set()
+        reader.result()
     for name, result in reading.items():
         try:
             contents[name] = result.result()

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from modules import cmd
+from modules._machine.fetching import TOO_LONG, NotFetched
 from modules._machine.surroundings import parse_variables
 from runner.api import CommandFailed, for_states
 
@@ -87,11 +88,13 @@ def fetch(
     env: Mapping[str, str] | None = None,
 ) -> None:
     """Have archives in a package manager's cache by its own program. errors: what that says of a
-    failure. Raises CommandFailed.
+    failure. Raises CommandFailed, NotFetched where it takes longer than a dry run may.
     """
     done = cmd.probe(argv, env=env, timeout=seconds)
+    if done.timed_out:
+        raise NotFetched(TOO_LONG)
     if done.retcode:
-        raise CommandFailed(error_list(done.stdout) if done.timed_out else errors(done))
+        raise CommandFailed(errors(done))
 
 
 def error_list(*lines: str) -> str:

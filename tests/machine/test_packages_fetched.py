@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from debian import Debian
+from debian import RUNNER, Debian
 from debian_archive import FOLDER, INDEX, package
 
 FILES = {"etc/tool": "one", "usr/bin/large": "large"}
@@ -82,6 +82,30 @@ def test_limits_are_told(machine: Debian) -> None:
         [warning] = results["tool"]["warnings"]
         assert warning == f"what the packages bring is not foreseen: {told}"
     assert asked(machine) == 0
+
+
+def that_never_comes(machine: Debian) -> None:
+    """The archive of the tool, which the server begins to give and never does."""
+    machine.run(f"rm {FOLDER}/tool_1.0_all.deb; mkfifo {FOLDER}/tool_1.0_all.deb")
+
+
+def test_a_server_that_never_answers_is_told(machine: Debian) -> None:
+    that_never_comes(machine)
+    results = dry(machine, "{seconds: 2}")
+    assert_decided(results, False)
+    [warning] = results["tool"]["warnings"]
+    assert warning.endswith("fetching took too long; `foresee: {seconds: SECONDS}` allows more")
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM"])
+def test_a_dry_run_ends_when_asked_while_it_fetches(machine: Debian, name: str) -> None:
+    that_never_comes(machine)
+    machine.write("/etc/runner/runner.yaml", "foresee: {seconds: 100000}\n")
+    run = machine.start(RUNNER, "sls", "all", "--test")
+    machine.until("pgrep -x apt-get && pgrep -x http")
+    machine.run(f"kill -{name} {run}")
+    machine.ended(run)
+    machine.until("! pgrep -x apt-get")
 
 
 def test_without_a_network_nothing_is_tried(machine: Debian) -> None:
