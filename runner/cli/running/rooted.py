@@ -29,7 +29,7 @@ OF_HOST = (
     "conf_file config_dir module_dirs states_dirs grains_dirs render_dirs utils_dirs ext_pillar"
     " age_identities gpg_keydir plan_allowed_signers"
 ).split()
-IN_MEMORY = ("/run/", "/tmp/")
+IN_MEMORY = ("/run", "/tmp")
 WRITTEN = ("log_file", "html_report", "prometheus_textfile")
 
 
@@ -83,10 +83,16 @@ def _with_repositories(common: Common, options: Options) -> Options:
     return options._replace(git_pillars=pillars)
 
 
+def _folder(path: str) -> str:
+    """The folder at the top in which a path lies: of /var/run/x it is /run."""
+    return "/".join(os.path.realpath(os.path.dirname(path)).split("/")[:2])
+
+
 def in_memory(report: Report) -> list[Diagnostic]:
     """What is told of the states that have put something where it ends with the command."""
-    paths = {one.chunk.name for one in report if one.changes and not report.dry}
-    gone = sorted(path for path in paths if path.startswith(IN_MEMORY) and os.path.lexists(path))
+    names = {one.chunk.name for one in report if one.changes and not report.dry}
+    paths = (name for name in names if name.startswith("/") and os.path.lexists(name))
+    gone = sorted(path for path in paths if _folder(path) in IN_MEMORY)
     if not gone:
         return []
     message = f"what was made at {', '.join(gone)} is not in the image"

@@ -437,13 +437,17 @@ def test_what_ends_with_the_command_is_named(image: Image) -> None:
         ),
         short="/tmp/made:\n  file.managed: [contents: x]\n"
         "/tmp/gone:\n  file.managed: [contents: x]\n"
-        "no more:\n  file.absent: [name: /tmp/gone]\n",
+        "no more:\n  file.absent: [name: /tmp/gone]\n"
+        "/srv/to-run/more:\n  file.managed: [contents: x]\n"
+        "/srv/link:\n  file.symlink: [target: /tmp/made]\n",
     )
+    (image.root / "srv").mkdir(exist_ok=True)
+    (image.root / "srv/to-run").symlink_to("/run")
     assert f"`runner history show last --root {image.where}`)" in image("sls", "long").stdout
     built = image("sls", "long", "--image").stdout
     assert "more lines (all: -v, --diff)" in built
     assert "is not in the image" not in image("sls", "short", "--test").stderr
-    told = "what was made at /tmp/made is not in the image"
+    told = "what was made at /srv/to-run/more, /tmp/made is not in the image"
     assert told in image("sls", "short").stderr
     assert told not in image("sls", "short", "-q").stderr
 
