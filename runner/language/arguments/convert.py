@@ -162,7 +162,8 @@ def _union(members: tuple[Any, ...]) -> Shape:
             try:
                 return item.convert(value)
             except Mismatch as problem:
-                mismatch = problem if problem.path or problem.hint else mismatch
+                is_of_it = problem.path or problem.hint or _holds(item, value)
+                mismatch = problem if is_of_it else mismatch
         raise mismatch or wrong(title, value)
 
     return Shape(
@@ -174,6 +175,12 @@ def _union(members: tuple[Any, ...]) -> Shape:
         any(item.hidden for item in shapes),
         any(item.identifies for item in shapes),
     )
+
+
+def _holds(item: Shape, value: Any) -> bool:
+    """Return whether the type is that of a list or mapping, whose contents are wrong then."""
+    kind = "array" if isinstance(value, list) else "object" if isinstance(value, dict) else ""
+    return item.schema.get("type") == kind
 
 
 def _rank(item: Shape, value: Any) -> int:

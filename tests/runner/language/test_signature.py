@@ -120,6 +120,7 @@ def test_converts(annotation: Any, value: Any, expected: Any) -> None:
         (int | list[int], {}, "expected a whole number or a list of whole numbers, got a mapping"),
         (Shade, "blue", "expected one of 'dark', 'bright', got 'blue'"),
         (list[int] | bool, ["a"], r"x\[0\]: expected a whole number, got 'a'"),
+        (str | dict[SHADE, str], {"green": "a"}, "x: green ones are too slow"),
         (SHADE, "green", "x: green ones are too slow"),
         (SHADE, "a b", "x: expected a colour, got 'a b'"),
         (OneOrMany[SHADE], ["red", "-"], r"x\[1\]: expected a colour, got '-'"),
