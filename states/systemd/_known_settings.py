@@ -154,6 +154,6 @@ def _unknown(daemon: str, what: str, word: str, known: Iterable[str]) -> str:
     others = [
         other
         for other, sections in SETTINGS.items()
-        if any(word in keys.split() for keys in sections.values())
+        if word in sections or any(word in keys.split() for keys in sections.values())
     ]
     return f"{daemon} knows no {what}{f': it is one of {others[0]}' if others else ''}"

@@ -14,10 +14,10 @@ MANY = {"DNS": ["10.0.0.1", "::1"], "DNSSEC": False, "ReadEtcHosts": True, "Stal
 MISSPELT = {"name": "limits", "daemon": "journald", "settings": {"SystemMaxUsage": "200M"}}
 SHIPPED = "cd /etc/systemd; echo '[Journal]' >>journald.conf; "
 SECTIONED = {"SpeedMeter": True, "DHCPv4": {"DUIDType": "vendor"}}
-NOWHERE = {"DNS": "::1", "DHCPv5": {"DUIDType": "vendor"}}
+NOWHERE = {"DNS": "::1", "DHCPv5": {"DUIDType": "vendor"}, "Login": {"KillExcludeUsers": "root"}}
 ALL_UNKNOWN = (
     "networkd knows no setting DNS in [Network]: it is one of resolved; networkd knows no section"
-    " [DHCPv5]: did you mean DHCPv6?"
+    " [DHCPv5]: did you mean DHCPv6?; networkd knows no section [Login]: it is one of logind"
 )
 RULES = ["d /srv/app 0750 root root -"]
 USED = f"mkdir -p /etc/tmpfiles.d; echo '{RULES[0]}' >/etc/tmpfiles.d/app.conf; "
