@@ -114,3 +114,29 @@ def test_an_editor_has_what_the_page_promises(debian: Debian, language: str, ask
     assert {"contents", "mode", "require"} <= {*answer["words"]}
     assert "Make sure that a file exists" in answer["hover"]
     assert answer["at"] == "users.sls:1"
+
+
+# writes the user's other name wherever it stands, and takes blanks from the ends of lines
+CHANGES = """
+local bufnr = vim.api.nvim_get_current_buf()
+vim.wait(PATIENCE, function() return #vim.diagnostic.get(0) > 0 end)
+vim.api.nvim_win_set_cursor(0, {9, 14})
+vim.lsp.buf.rename("site")
+vim.wait(PATIENCE, function() return vim.fn.getbufline(bufnr, 9)[1]:find("site") ~= nil end)
+vim.lsp.buf.formatting_sync(nil, PATIENCE)
+vim.cmd("silent wall")
+vim.cmd("qa!")
+"""
+
+
+def test_neovim_renames_in_two_files_and_formats(debian: Debian) -> None:
+    debian.write(f"{TREE}/runner.yaml", "file_roots: {base: [states]}\n")
+    debian.write(f"{TREE}/states/web.sls", WEB.replace("hello\n", "hello  \n"))
+    debian.write(f"{TREE}/states/users.sls", USERS)
+    debian.write("/root/init.lua", settings("lua"))
+    debian.write("/root/asks.lua", CHANGES.replace("PATIENCE", PATIENCE))
+    debian.run(f"cd {TREE} && {STARTS['lua']}")
+    web = debian.read(f"cat {TREE}/states/web.sls")
+    assert web + "\n" == WEB.replace("user: web", "user: site")
+    users = debian.read(f"cat {TREE}/states/users.sls")
+    assert users == "site:\n  user.present: [{name: web}]"

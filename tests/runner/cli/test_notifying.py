@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 from starting import PATIENCE, a_while
 
 from runner.sources.config.keys import NOTIFYING
@@ -50,6 +52,18 @@ def called(site: Machine) -> list[str]:
     for path in paths:
         path.unlink(missing_ok=True)
     return names
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
+def test_the_mail_of_the_page_says_why_a_command_failed(site: Machine) -> None:
+    (program,) = re.findall(r"jq -r '(\.errors.*?)'\)", (ROOT / "docs/monitoring.md").read_text())
+    command = "command:\n  cmd.run:\n    - name: echo no disk >&2; exit 3\n"
+    site.write(bad=command + "other: test.fail_without_changes\n")
+    site("sls", "bad", code=2)
+    document = (site.folder / "on_failure.json").read_bytes()
+    mail = subprocess.run(["jq", "-r", program], input=document, capture_output=True, check=True)
+    first, *more = mail.stdout.decode().splitlines()
+    assert first.startswith("echo no disk") and more == ["no disk", "other: Failure!"]
 
 
 def test_who_is_called_when(site: Machine) -> None:
