@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from _weakref import ref  # weakref imports more
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from runner.model import former_state, made
@@ -61,6 +60,7 @@ class Secrets:
     def __init__(self) -> None:
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
+        self._finder: forms.Finder | None = None  # of those it knows, once there are any
         self._adding = Lock()
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
@@ -71,10 +71,6 @@ class Secrets:
         ] = {}  # the names of states with no_log and their numbers, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
         _alive.append(ref(self, _alive.remove))
-
-    @cached_property
-    def _finder(self) -> forms.Finder:
-        return forms.Finder()
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because
@@ -315,10 +311,12 @@ class Secrets:
 
     def _secret_spans(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
         if self._wanted:
-            with self._adding:
-                wanted, self._wanted = self._wanted, []
-                self._finder.add(wanted)
-        return self._finder.spans(text, plain)
+            with self._adding:  # they are wanted until they can be found: others wait for that
+                if wanted := self._wanted[:]:
+                    self._finder = self._finder or forms.Finder()
+                    self._finder.add(wanted)
+                    del self._wanted[: len(wanted)]
+        return self._finder.spans(text, plain) if self._finder else []
 
     def _is_hidden(self, text: str, start: int, end: int, value: str) -> bool:
         """Return whether a secret is hidden at a place: one that is a name as well only where a key

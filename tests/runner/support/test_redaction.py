@@ -7,9 +7,10 @@ import base64
 import html
 import json
 import re
+import threading
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import yaml
 from runner.engine.listeners import Listeners
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled, Event, RunStarted
-from runner.support.redaction import HIDDEN, Secrets, command_line
+from runner.support.redaction import HIDDEN, Secrets, command_line, forms
 from runner.support.redaction.former_secrets import KEY, NAME, Former
 from runner.support.redaction.forms import SPELLINGS, spelled
 
@@ -284,3 +285,21 @@ def test_what_a_listener_says_when_it_fails_has_no_secret() -> None:
     assert len(seen) == 2
     [told] = listeners.lost
     assert told.endswith(f"saw nothing more of this run: ValueError: cannot send {HIDDEN}")
+
+
+def test_a_secret_is_hidden_while_another_thread_learns_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parallel state may print what the one beside it has just decrypted."""
+    known, shown = Secrets(), list[Any]()
+    beside = threading.Thread(target=lambda: shown.append(known.mask("it is h1dden-w0rd")))
+    learn = forms.Finder.add
+
+    def add(finder: forms.Finder, values: Iterable[str]) -> None:
+        beside.start()
+        beside.join(0.2)  # it waits for what is learnt here, or is done by then
+        learn(finder, values)
+
+    monkeypatch.setattr(forms.Finder, "add", add)
+    known.add("h1dden-w0rd")
+    assert known.mask("h1dden-w0rd") == HIDDEN
+    beside.join()
+    assert shown == [f"it is {HIDDEN}"]
