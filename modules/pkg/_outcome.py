@@ -6,7 +6,7 @@ without an error may have done nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from modules import _paths, file
 from modules.pkg._run import error_list
@@ -43,8 +43,14 @@ def refuse_image() -> None:
 
 
 def _carry_out(transaction: Transaction) -> None:
-    file.refuse_put("/usr/bin")  # where the packages of all managers have files
-    provider().run(transaction)
+    manager = provider()
+    try:
+        file.refuse_put("/usr/bin")  # where the packages of all managers have files
+    except StateFailed:
+        remounts: Callable[[], bool] | None = getattr(manager, "remounts", None)
+        if remounts is None or not remounts():
+            raise
+    manager.run(transaction)
 
 
 @planned_as(_carry_out)

@@ -156,3 +156,17 @@ def test_what_is_read_only(fresh: Debian) -> None:
         assert [name for name, each in done.items() if each["result"] is not False] == []
     fresh.run("mount -o remount,bind,rw /usr")
     assert fresh.results("sls", "cannot", "--test", code=2)["hello"]["result"] is None
+
+
+def test_what_apt_makes_writable_for_its_work(fresh: Debian) -> None:
+    """As machines have it whose /usr is read-only between changes of packages."""
+    fresh.write(
+        "/etc/apt/apt.conf.d/80remount",
+        'DPkg::Pre-Invoke { "mount -o remount,bind,rw /usr"; };\n'
+        'DPkg::Post-Invoke { "mount -o remount,bind,ro /usr"; };\n',
+    )
+    fresh.run("mount --bind /usr /usr; mount -o remount,bind,ro /usr")
+    for words, result in ((["--test"], None), ([], True)):
+        (done,) = fresh.results("single", "pkg.installed", "hello", *words).values()
+        assert (done["result"], set(done["changes"])) == (result, {"hello"}), done
+    fresh.run("test -e /usr/bin/hello; ! touch /usr/bin/x")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from modules import _paths, cmd
+from modules._texts.files import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons, nothing_lasting
 from modules.pkg._run import error_list
@@ -612,3 +613,10 @@ def _providers(name: str) -> list[str]:
     of_name = f"\n{shown}".partition(f"\nPackage: {name}\n")[2].partition("\nPackage: ")[0]
     lines = of_name.partition("\nReverse Provides: \n")[2].splitlines()
     return sorted({normal(line.split()[0]) for line in lines if line.strip()})
+
+
+def remounts() -> bool:
+    """Return whether apt mounts what is read-only writable for as long as dpkg works."""
+    paths = ["/etc/apt/apt.conf", *_paths.glob("/etc/apt/apt.conf.d/*")]
+    pattern = re.compile(r"^\s*dpkg::pre-invoke\b[^;]*\bremount\b", re.IGNORECASE | re.MULTILINE)
+    return any(pattern.search(text_of(path)) for path in paths)
