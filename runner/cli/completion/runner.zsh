@@ -1,10 +1,13 @@
 #compdef runner
 # zsh completion for runner: source <(runner completion zsh), after compinit
 _runner() {
-    local -a lines values shown
+    local -a typed lines values shown
     local line value
+    typed=("${(@Q)words[2,CURRENT]}")
+    # a quote that is still open is no part of the word
+    [[ -n ${compstate[quote]} ]] && typed[-1]=${typed[-1]#${compstate[quote]}}
     lines=("${(@f)$("${words[1]}" completion candidates -- \
-        zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+        zsh "${typed[@]}" 2>/dev/null)}")
     case ${lines[1]} in
         :files) _files; return ;;
         :folders) _files -/; return ;;
