@@ -51,7 +51,9 @@ def planned_packages(
     try:
         contents = _contents_of(manager, versions, own, transaction, setting)
     except (BadArchive, CommandFailed, OSError) as problem:
-        why = getattr(problem, "strerror", None) or problem
+        why = f"{problem}"
+        if isinstance(problem, OSError):
+            why = f"{here.cache_folder(_contents.FOLDER).path}: {problem.strerror or problem}"
         here.warn(f"what the packages bring is not foreseen: {why}")
         return None
     if contents is None:

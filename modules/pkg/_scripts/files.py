@@ -97,6 +97,9 @@ def _touch(words: list[str], text: str | None) -> Told:
     return 0
 
 
+MOST_BELOW = 20_000  # paths whose owners or modes a command changes
+
+
 @known("chown")
 def _chown(words: list[str], text: str | None) -> Told:
     flags = ("-R", "-f", "-h", "-v", "-c", "--recursive", "--quiet", "--no-dereference")
@@ -112,6 +115,13 @@ def _chown(words: list[str], text: str | None) -> Told:
 
 
 def _below(paths: Sequence[str], recursive: object) -> Iterator[str]:
+    """Yield paths, with all that is in them. Raises Unread for too many."""
+    count = 0
+    for path in paths if recursive else ():
+        for _, folders, files in _paths.walk(path):
+            count += len(folders) + len(files)
+            if count > MOST_BELOW:
+                raise Unread(f"more than {MOST_BELOW} paths below {path}")
     for path in paths:
         yield path
         if recursive and _paths.isdir(path):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 
 from modules._texts import shell
-from modules._texts.shell import Word
+from modules._texts.shell import Unread, Word
 
 # where a command is run; empty where that is not known
 working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
@@ -25,6 +25,9 @@ def in_folder(path: str) -> str:
     return os.path.join(folder, path) if folder or path.startswith("/") else ""
 
 
+MOST_TEXT = 64 << 20  # characters of all words of a script
+
+
 class Words:
     """The words of a script. glob: the paths that a pattern means."""
 
@@ -36,6 +39,7 @@ class Words:
         variables: Mapping[str, str],
     ) -> None:
         self.script, self.glob = script, glob
+        self._characters = 0  # of all words so far
         self.arguments: list[str | None] = [*arguments]
         self.variables: dict[str, str | None] = {**variables}
         self._status: int | None = 0
@@ -60,7 +64,7 @@ class Words:
         fields: list[str | None] = [""]
         is_there = has_pattern = False
         for part in word.parts:
-            value = self._part(part)
+            value = self._counted(part)
             if value is None:
                 return [None]
             if isinstance(part, shell.Text) or part.quoted:
@@ -94,11 +98,19 @@ class Words:
         """What a word says, without being split."""
         text = ""
         for part in word.parts:
-            value = self._part(part)
+            value = self._counted(part)
             if value is None:
                 return None
             text += value
         return text
+
+    def _counted(self, part: shell.Text | shell.Expansion | shell.Substitution) -> str | None:
+        """A part of a word. Raises Unread where all of them come to too much."""
+        value = self._part(part)
+        self._characters += len(value or "")
+        if self._characters > MOST_TEXT:
+            raise Unread("it makes too much text")
+        return value
 
     def _part(self, part: shell.Text | shell.Expansion | shell.Substitution) -> str | None:
         if isinstance(part, shell.Text):

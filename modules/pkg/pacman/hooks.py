@@ -7,6 +7,7 @@ import fnmatch
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from modules import _paths, cmd
@@ -31,7 +32,10 @@ def hooks(packages: Sequence[PlannedPackage]) -> Iterator[Hook]:
         targets = sorted({each for section in triggers for each in _targets(section, packages)})
         if targets:
             name = os.path.basename(path).removesuffix(".hook")
-            text = f"#!/bin/sh\n{shlex.join(shlex.split(action['Exec'][0]))}\n"
+            command = action["Exec"][0]
+            with suppress(ValueError):  # a quote that does not end: no shell reads it, either
+                command = shlex.join(shlex.split(command))
+            text = f"#!/bin/sh\n{command}\n"
             yield Hook(name, "hook", text, tuple(targets) if "NeedsTargets" in action else ())
 
 

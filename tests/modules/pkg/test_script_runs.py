@@ -5,10 +5,16 @@ not understood.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from harness import HarnessHere
 
 from modules._texts.shell import Unread, parse
+from modules.pkg._scripts import files
+from modules.pkg._scripts.known import HANDLERS
 from modules.pkg._scripts.run import Handler, Outcome, ScriptRun
+from runner.api import running
 
 # what answers otherwise than with success
 ANSWERS = {"missing": Outcome(1), "asks": Outcome(None, None), "says": Outcome(0, "one two\n")}
@@ -202,11 +208,25 @@ def test_what_is_no_script(script: str, told: str) -> None:
         ("while getopts x name -y; do :; done", "the option -y"),
         ("while true; do " + "true; " * 60 + "done", "too many steps"),
         ("f() { f; }; f", "too many commands"),
+        ("x=word\n" + "x=$x$x\n" * 40, "too much text"),
+        ("x=word\n" + "set -- $x; x=$1$1$1\n" * 40, "too much text"),
     ],
 )
 def test_what_nobody_can_follow(script: str, told: str) -> None:
     with pytest.raises(Unread, match=told):
         followed(script)
+
+
+@pytest.mark.parametrize("command", ["chown", "chgrp", "chmod"])
+def test_whole_machines_are_not_walked_through(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_BELOW", 3)
+    for name in ("a/b", "c/d"):
+        (tmp_path / name).mkdir(parents=True)
+    words = ["-R", "0755" if command == "chmod" else "root", str(tmp_path)]
+    with running(HarnessHere(dry=True)), pytest.raises(Unread, match="more than 3 paths below"):
+        HANDLERS[command](words, None)
 
 
 def test_arguments_of_an_upgrade_decide() -> None:
