@@ -32,6 +32,7 @@ from validation import is_excepted, refused, wrote
 from runner.api import Plan, StateFailed
 from runner.engine.rehearsal.holder import Spec, hold, unpack
 from runner.engine.rehearsal.namespaces import die_with_parent
+from runner.model.errors import RunnerError
 
 PATIENCE = 600  # seconds for a scenario, on a busy machine
 WATCHED = (
@@ -129,11 +130,11 @@ def dry_look(scenario: Scenario, current: HarnessHere) -> Answer:
 def as_root(scenario: Scenario, here: Current) -> dict[str, Any]:
     """What the laws want to know of a scenario."""
     function = REGISTRY.state(scenario.function).function
-    arguments = bound(scenario)
     before = state()
     try:
+        arguments = bound(scenario)
         plan = look(function, **arguments, current=here(True))
-    except StateFailed as failure:
+    except (StateFailed, RunnerError) as failure:
         return {"fails": failure.message, "untouched": state() == before}
     answer = {"untouched": state() == before, "plans": isinstance(plan, Plan)}
     answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}

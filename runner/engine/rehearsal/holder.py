@@ -291,6 +291,8 @@ def become(spec: Spec) -> None:
         os.dup2(null, number)
     if not spec.init:
         namespaces.reap_forever()
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)  # a shell cannot trap what nohup has it ignore
     os.execve(spec.init[0], spec.init, ENVIRONMENT | {"container": spec.container})
 
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from command import Machine
 
+from runner.language.compiler.wanted import SlsFile
 from runner.language.targeting.top_includes import including
 from runner.model.errors import RunnerError
-from runner.pipeline.session import SlsFile
 
 MORE = {"t2": "base: {'*': [two], 'x': [three]}", "sub.t3": "dev: {'*': [four]}", "t4": "- 5"}
 
