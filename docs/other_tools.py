@@ -24,15 +24,32 @@ TITLES = {
 
 
 def listed(row: other_tools.Word, tool: str) -> bool:
-    """Whether a page has a row. Not what `runner check` names at its place (arguments, values,
-    variables), states that few machines need, and those of a module that is called so here, too.
+    """Whether a page has a row: what bites. Not what `runner check` names at its place (arguments,
+    values, variables), nor what one word of `runner doc` answers: the name of a state or of what
+    `salt[...]` calls. Nor options, which the command line answers, and commands whose page an idea
+    names.
     """
-    if row.kind not in TITLES or tool not in row.words:
+    if row.kind not in TITLES or tool not in row.words or not row.text:
         return False
-    modules = {name.partition(".")[0] for name in row.names if row.kind == other_tools.FUNCTION}
-    if modules and all(map(_in_a_family, modules)):
+    if row.text.startswith("`salt["):
         return False
-    return bool(row.text) or not all(row.is_of(word.split()[0]) for word in row.words[tool])
+    if row.kind != other_tools.COMMAND:
+        return not (row.names and all(map(_in_a_family, _modules(row))))
+    options = all(word.startswith("-") for word in row.words[tool])
+    return not options and not _pages(row) & _pages_of_ideas(tool)
+
+
+def _modules(row: other_tools.Word) -> set[str]:
+    return {name.partition(".")[0] for name in row.names}
+
+
+def _pages(row: other_tools.Word) -> set[str]:
+    return {name for name in row.names if name.startswith("docs/")}
+
+
+def _pages_of_ideas(tool: str) -> set[str]:
+    ideas = (row for row in other_tools.table() if row.kind == other_tools.IDEA)
+    return {page for row in ideas if tool in row.words for page in _pages(row)}
 
 
 def _in_a_family(module: str) -> bool:

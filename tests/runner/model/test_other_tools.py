@@ -115,7 +115,7 @@ def test_pages_have_the_tables_as_they_are() -> None:
         for tool in {*row.words} - {"-"}
         if program["listed"](row, tool)
     ]
-    assert len(rows) > 200
+    assert len(rows) > 140
     for row, tool in rows:
         shown = pages[f"coming-from-{tool.lower()}"]
         assert all(word in shown for word in row.words[tool]), row
