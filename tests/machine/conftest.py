@@ -44,12 +44,6 @@ def debian(layer: Path, init: str) -> Iterator[Debian]:
     yield from _debian(layer, init)
 
 
-@pytest.fixture
-def fresh(debian: Debian) -> Debian:
-    """The same, by an older name."""
-    return debian
-
-
 @pytest.fixture(scope="module")
 def workshop(layer: Path, init: str) -> Iterator[Debian]:
     """A machine for fixtures of a file, which make in it what its tests get as data, or only look

@@ -48,14 +48,14 @@ print(answer.headers['X-Shop'], answer.read().decode().strip())
 """
 
 
-def test_what_is_enabled_is_served(fresh: Debian) -> None:
-    fresh.tree(web=TREE)
-    dry = fresh.results("sls", "web", "--test")
+def test_what_is_enabled_is_served(debian: Debian) -> None:
+    debian.tree(web=TREE)
+    dry = debian.results("sls", "web", "--test")
     assert {each["result"] for each in dry.values()} == {None}
-    real = fresh.results("sls", "web")
+    real = debian.results("sls", "web")
     assert real["headers"]["changes"] == {"old": None, "new": "headers"}
     assert real["000-default"]["changes"] == {"old": "000-default", "new": None}
-    assert fresh.read("/usr/bin/python3", "-c", FETCH) == "open welcome"
-    assert not [name for name, each in fresh.results("sls", "web").items() if each["changes"]]
-    called = fresh.run("runner", "call", "apache.a2dismod", "headers").stdout
+    assert debian.read("/usr/bin/python3", "-c", FETCH) == "open welcome"
+    assert not [name for name, each in debian.results("sls", "web").items() if each["changes"]]
+    called = debian.run("runner", "call", "apache.a2dismod", "headers").stdout
     assert "Mod headers disabled" in called

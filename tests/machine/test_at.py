@@ -15,9 +15,9 @@ def at(function: str, **given: Any) -> dict[str, Any]:
     return {f"at.{function}": [{key: value} for key, value in given.items()]}
 
 
-def test_jobs_of_at(fresh: Debian) -> None:
-    fresh.run("useradd -m zoe")
-    fresh.run("cd /; printf '### SALT: love\\necho salt\\n' | at '09:09 2035-11-09'")
+def test_jobs_of_at(debian: Debian) -> None:
+    debian.run("useradd -m zoe")
+    debian.run("cd /; printf '### SALT: love\\necho salt\\n' | at '09:09 2035-11-09'")
     when = "04:00 2035-12-24"
     made = {
         "plain": at("present", job="touch /root/ran", timespec=when),
@@ -27,15 +27,15 @@ def test_jobs_of_at(fresh: Debian) -> None:
         "wrong": at("present", job="true", timespec="teatime-ish"),
     }
     gone = {"hers": at("absent", tag="hers", runas="zoe")}
-    fresh.tree(a=json.dumps(made), b=json.dumps(gone))
-    dry = fresh.results("sls", "a", "--test", code=None)
+    debian.tree(a=json.dumps(made), b=json.dumps(gone))
+    dry = debian.results("sls", "a", "--test", code=None)
     assert {name: sorted(each["changes"]) for name, each in dry.items() if "of" in name} == {
         "of zoe": ["date", "job", "queue", "tag", "time", "user"]
     }
-    assert fresh.read("atq | wc -l") == "1", "a dry run adds none"
+    assert debian.read("atq | wc -l") == "1", "a dry run adds none"
     assert "Garbled time" in dry["wrong"]["comment"] and dry["wrong"]["result"] is False
     assert dry["late"]["comment"].endswith("refusing to create job destined in the past")
-    real = fresh.results("sls", "a", code=2)
+    real = debian.results("sls", "a", code=2)
     comments = {name: each["comment"] for name, each in real.items()}
     assert comments == {
         "plain": f"job touch /root/ran added and will run on {when}",
@@ -53,39 +53,39 @@ def test_jobs_of_at(fresh: Debian) -> None:
         "user": "zoe",
         "tag": "hers",
     }
-    again = fresh.results("sls", "a", code=2)
+    again = debian.results("sls", "a", code=2)
     assert not any(each["changes"] for each in again.values())
-    assert fresh.read("atq | wc -l") == "3"
-    assert "### SALT: hers\nid >~/who\nls" in fresh.read("at -c 3")
+    assert debian.read("atq | wc -l") == "3"
+    assert "### SALT: hers\nid >~/who\nls" in debian.read("at -c 3")
     as_zoe = "setpriv --reuid=zoe --regid=zoe --init-groups env HOME=/home/zoe"
-    fresh.run(f"at -c 3 >/tmp/job; chmod 644 /tmp/job; {as_zoe} sh /tmp/job")
-    assert "(zoe)" in fresh.read("cat /home/zoe/who")
-    assert fresh.results("sls", "b")["hers"]["changes"] == {"removed": ["3"]}
-    assert fresh.results("sls", "b")["hers"]["comment"] == "removed 0 job(s)"
-    assert fresh.read("atq | wc -l") == "2"
+    debian.run(f"at -c 3 >/tmp/job; chmod 644 /tmp/job; {as_zoe} sh /tmp/job")
+    assert "(zoe)" in debian.read("cat /home/zoe/who")
+    assert debian.results("sls", "b")["hers"]["changes"] == {"removed": ["3"]}
+    assert debian.results("sls", "b")["hers"]["comment"] == "removed 0 job(s)"
+    assert debian.read("atq | wc -l") == "2"
 
 
-def test_undo_of_jobs(fresh: Debian) -> None:
-    fresh.run("useradd -m zoe; systemctl stop atd")
+def test_undo_of_jobs(debian: Debian) -> None:
+    debian.run("useradd -m zoe; systemctl stop atd")
     when = "04:00 2035-12-24"
     hers = at("present", job="id\nls", timespec=when, user="zoe", tag="hers")
-    fresh.tree(
+    debian.tree(
         a=json.dumps({"mine": at("present", job="true", timespec=when), "hers": hers}),
         b=json.dumps({"all": at("absent")}),
     )
-    fresh.results("sls", "a")
+    debian.results("sls", "a")
     waiting = "atq | cut -f2 | sort"
-    both = fresh.read(waiting)
-    fresh.results("sls", "b")
-    dry = fresh.runner("undo", "--test").stdout
+    both = debian.read(waiting)
+    debian.results("sls", "b")
+    dry = debian.runner("undo", "--test").stdout
     assert (
         "at jobs zoe: jobs with 2035-12-24 04:00 a hers id" in dry
         and "environment and directory" in dry
     )
-    assert fresh.read(waiting) == ""
-    fresh.runner("undo")
-    assert fresh.read(waiting) == both
-    assert not any(each["changes"] for each in fresh.results("sls", "a").values())
-    fresh.run("echo 'mine, too' | at '05:00 2035-12-25'")
-    fresh.runner("undo", "1")
-    assert fresh.read("atq | cut -f2") == "Tue Dec 25 05:00:00 2035 a root"
+    assert debian.read(waiting) == ""
+    debian.runner("undo")
+    assert debian.read(waiting) == both
+    assert not any(each["changes"] for each in debian.results("sls", "a").values())
+    debian.run("echo 'mine, too' | at '05:00 2035-12-25'")
+    debian.runner("undo", "1")
+    assert debian.read("atq | cut -f2") == "Tue Dec 25 05:00:00 2035 a root"

@@ -31,18 +31,18 @@ git -c user.name=a -c user.email=a@b.c commit -q -m site
 """
 
 
-def test_cloud_init_starts_the_first_run(fresh: Debian) -> None:
-    fresh.write("/srv/site/states/top.sls", TREE)
-    fresh.write("/srv/site/states/web.sls", WEB)
-    fresh.run(ORIGIN)
+def test_cloud_init_starts_the_first_run(debian: Debian) -> None:
+    debian.write("/srv/site/states/top.sls", TREE)
+    debian.write("/srv/site/states/web.sls", WEB)
+    debian.run(ORIGIN)
     user_data = example("cloud-init")
     assert URL in user_data
-    fresh.write(f"{SEED}/user-data", f"{user_data.replace(URL, '/srv/site')}\nlocale: false\n")
-    fresh.write(f"{SEED}/meta-data", "instance-id: web1\nlocal-hostname: web1\n")
+    debian.write(f"{SEED}/user-data", f"{user_data.replace(URL, '/srv/site')}\nlocale: false\n")
+    debian.write(f"{SEED}/meta-data", "instance-id: web1\nlocal-hostname: web1\n")
     for stage in ("init --local", "init", "modules --mode=config", "modules --mode=final"):
-        fresh.run(f"cloud-init {stage}")
-    assert fresh.read("cat /etc/web; uname -n") == "web1\nweb1"
-    assert "runner pull" in fresh.read("runner history")
+        debian.run(f"cloud-init {stage}")
+    assert debian.read("cat /etc/web; uname -n") == "web1\nweb1"
+    assert "runner pull" in debian.read("runner history")
 
 
 def test_what_other_installers_are_given(debian: Debian) -> None:

@@ -11,17 +11,17 @@ LAYER = "dnf"
 INIT = "none"
 
 
-def test_files_of_dnfs_packages_are_foreseen(fresh: Debian) -> None:
-    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
-    try_versions(fresh)
+def test_files_of_dnfs_packages_are_foreseen(debian: Debian) -> None:
+    debian.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    try_versions(debian)
 
 
-def test_scripts_of_rpm_stay_open(fresh: Debian) -> None:
-    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+def test_scripts_of_rpm_stay_open(debian: Debian) -> None:
+    debian.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
     files = {f"/etc/{name}": "one" for name in "abcde"}
-    fresh.run(package("1.0", files, "%post -p <lua>\nprint(1)"))
-    fresh.tree(all=tree(("tool",), contents_of(["/etc/tool", "/etc/a"])))
-    dry = fresh.results("sls", "all", "--test")
+    debian.run(package("1.0", files, "%post -p <lua>\nprint(1)"))
+    debian.tree(all=tree(("tool",), contents_of(["/etc/tool", "/etc/a"])))
+    dry = debian.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["there /etc/tool"]["comment"]
     assert "decided when" not in dry["there /etc/a"]["comment"]
 
@@ -38,21 +38,21 @@ getent group tools >/dev/null || groupadd -r tools
 """
 
 
-def test_presets_decide_which_units_are_enabled(fresh: Debian) -> None:
-    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+def test_presets_decide_which_units_are_enabled(debian: Debian) -> None:
+    debian.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
     files = {f"/etc/{name}": "one" for name in "abcde"}
     units = [f"/usr/lib/systemd/system/tool-{name}.service" for name in ("on", "off")]
     text = "-e '[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target'"
-    fresh.run(PRESETS + package("1.0", files | dict.fromkeys(units, text), POST))
+    debian.run(PRESETS + package("1.0", files | dict.fromkeys(units, text), POST))
     wants = "/etc/systemd/system/multi-user.target.wants"
     paths = [f"{wants}/tool-{name}.service" for name in ("on", "off")]
     states = {f"link {path}": {"test.nop": [{"onlyif": f"test -h {path}"}]} for path in paths}
     group = {"group": {"group.present": [{"name": "tools"}]}}
-    dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **states, **group})
+    dry = assert_foreseen(debian, {"tool": {"pkg.installed": []}, **states, **group})
     assert "onlyif" not in dry[f"link {paths[0]}"]["comment"]
     assert "onlyif" in dry[f"link {paths[1]}"]["comment"]
 
 
-def test_triggers_of_rpm_are_followed(fresh: Debian) -> None:
-    fresh.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
-    try_triggers(fresh)
+def test_triggers_of_rpm_are_followed(debian: Debian) -> None:
+    debian.write("/etc/runner/runner.yaml", "providers: {pkg: dnf}\n")
+    try_triggers(debian)

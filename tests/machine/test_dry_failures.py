@@ -103,17 +103,17 @@ def _tree() -> dict[str, Any]:
     }
 
 
-def test_what_the_machine_will_refuse(fresh: Debian) -> None:
+def test_what_the_machine_will_refuse(debian: Debian) -> None:
     import json
 
-    fresh.tree(fail=json.dumps(_tree()), pending=PENDING)
-    fresh.run(PREPARE)
-    fresh.start("sleep", "1000", user="busy")
-    dry = fresh.results("sls", "fail", "--test", code=2)
+    debian.tree(fail=json.dumps(_tree()), pending=PENDING)
+    debian.run(PREPARE)
+    debian.start("sleep", "1000", user="busy")
+    dry = debian.results("sls", "fail", "--test", code=2)
     assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(_tree(), False)
     undecided = {
         name: each["comment"].rpartition("(depends on ")[2]
-        for name, each in fresh.results("sls", "pending", "--test").items()
+        for name, each in debian.results("sls", "pending", "--test").items()
         if "(depends on " in each["comment"]
     }
     assert undecided == {
@@ -121,11 +121,11 @@ def test_what_the_machine_will_refuse(fresh: Debian) -> None:
         "the folder": "mount: unmounted)",
         "the user": "service: stopped)",
     }
-    real = fresh.results("sls", "fail", code=2)
+    real = debian.results("sls", "fail", code=2)
     for name, each in real.items():
         wanted = OTHER_WORDS.get(name.partition(" ")[2], each["comment"])
         assert (each["result"], dry[name]["comment"]) == (False, wanted), name
-    assert fresh.read("ls", "/srv/tree/files", "/srv/tree/inside").split()[1::2] == ["one", "two"]
+    assert debian.read("ls", "/srv/tree/files", "/srv/tree/inside").split()[1::2] == ["one", "two"]
 
 
 READ_ONLY = """
@@ -147,26 +147,26 @@ joe: {user.present: [home: /usr/joe]}
 """
 
 
-def test_what_is_read_only(fresh: Debian) -> None:
+def test_what_is_read_only(debian: Debian) -> None:
     """A file that is mounted by itself, as in containers; what programs write into a folder."""
-    fresh.run(READ_ONLY)
-    fresh.tree(cannot=CANNOT)
+    debian.run(READ_ONLY)
+    debian.tree(cannot=CANNOT)
     for words in (["--test"], []):
-        done = fresh.results("sls", "cannot", *words, code=2)
+        done = debian.results("sls", "cannot", *words, code=2)
         assert [name for name, each in done.items() if each["result"] is not False] == []
-    fresh.run("mount -o remount,bind,rw /usr")
-    assert fresh.results("sls", "cannot", "--test", code=2)["hello"]["result"] is None
+    debian.run("mount -o remount,bind,rw /usr")
+    assert debian.results("sls", "cannot", "--test", code=2)["hello"]["result"] is None
 
 
-def test_what_apt_makes_writable_for_its_work(fresh: Debian) -> None:
+def test_what_apt_makes_writable_for_its_work(debian: Debian) -> None:
     """As machines have it whose /usr is read-only between changes of packages."""
-    fresh.write(
+    debian.write(
         "/etc/apt/apt.conf.d/80remount",
         'DPkg::Pre-Invoke { "mount -o remount,bind,rw /usr"; };\n'
         'DPkg::Post-Invoke { "mount -o remount,bind,ro /usr"; };\n',
     )
-    fresh.run("mount --bind /usr /usr; mount -o remount,bind,ro /usr")
+    debian.run("mount --bind /usr /usr; mount -o remount,bind,ro /usr")
     for words, result in ((["--test"], None), ([], True)):
-        (done,) = fresh.results("single", "pkg.installed", "hello", *words).values()
+        (done,) = debian.results("single", "pkg.installed", "hello", *words).values()
         assert (done["result"], set(done["changes"])) == (result, {"hello"}), done
-    fresh.run("test -e /usr/bin/hello; ! touch /usr/bin/x")
+    debian.run("test -e /usr/bin/hello; ! touch /usr/bin/x")

@@ -28,12 +28,12 @@ site:
 """
 
 
-def test_what_is_let_in(fresh: Debian) -> None:
-    fresh.tree(wall=TREE)
-    dry = fresh.results("sls", "wall", "--test")
+def test_what_is_let_in(debian: Debian) -> None:
+    debian.tree(wall=TREE)
+    dry = debian.results("sls", "wall", "--test")
     assert {dry[name]["result"] for name in ("exporter", "public", "site")} == {None}
-    assert fresh.run("test -e /etc/firewalld", code=1)
-    real = fresh.results("sls", "wall")
+    assert debian.run("test -e /etc/firewalld", code=1)
+    real = debian.results("sls", "wall")
     started = real["firewalld"]["result"], real["firewalld"]["changes"]
     assert (dry["firewalld"]["result"], dry["firewalld"]["changes"]) == started, "by the package"
     assert real["public"]["changes"]["services"] == {
@@ -41,7 +41,7 @@ def test_what_is_let_in(fresh: Debian) -> None:
         "new": ["ssh", "exporter"],
     }
     assert real["public"]["changes"]["port_fwd"]["new"][0]["Destination port"] == "22"
-    now = fresh.read(
+    now = debian.read(
         "firewall-cmd --list-all --zone=public; firewall-cmd --get-default-zone; firewall-cmd"
         " --list-all"
     )
@@ -53,12 +53,12 @@ def test_what_is_let_in(fresh: Debian) -> None:
         "masquerade: yes",
     ):
         assert part in now
-    rules = fresh.read(
+    rules = debian.read(
         "/usr/bin/python3", "-c", "import nftables as n; print(n.Nftables().cmd('list ruleset')[1])"
     )
     assert "tcp dport 9100" in rules
     assert "10.9.8.0/24 drop" in rules
-    assert not [name for name, each in fresh.results("sls", "wall").items() if each["changes"]]
+    assert not [name for name, each in debian.results("sls", "wall").items() if each["changes"]]
     for call, answer in {
         "get_zones": "site",
         "list_services public": "exporter",
@@ -67,5 +67,5 @@ def test_what_is_let_in(fresh: Debian) -> None:
         "get_rich_rules public": "10.9.8.0/24",
         "get_service_ports exporter": "9100/tcp",
     }.items():
-        assert answer in fresh.runner("call", *f"firewalld.{call}".split()).stdout
-    assert "- " not in fresh.runner("call", "firewalld.get_interfaces", "public").stdout
+        assert answer in debian.runner("call", *f"firewalld.{call}".split()).stdout
+    assert "- " not in debian.runner("call", "firewalld.get_interfaces", "public").stdout

@@ -22,10 +22,10 @@ def flatpak(function: str, **given: Any) -> dict[str, Any]:
     return {f"flatpak.{function}": [{key: value} for key, value in given.items()]}
 
 
-def test_applications_of_a_user(fresh: Debian) -> None:
-    fresh.run("useradd -m zoe; " + REPOSITORY)
+def test_applications_of_a_user(debian: Debian) -> None:
+    debian.run("useradd -m zoe; " + REPOSITORY)
     add = "flatpak remote-add --no-gpg-verify"
-    fresh.run(f"{AS_ZOE} {add} --user mine file:///srv/repo; {add} --system all file:///srv/repo")
+    debian.run(f"{AS_ZOE} {add} --user mine file:///srv/repo; {add} --system all file:///srv/repo")
     own = {"method": "user", "user": "zoe"}
     made = {
         "mine": flatpak("add_remote", location="file:///srv/repo", **own),
@@ -37,15 +37,15 @@ def test_applications_of_a_user(fresh: Debian) -> None:
         "all's": flatpak("uninstalled", name="org.x.Demo"),
         "hers": flatpak("uninstalled", name="org.x.Demo", **own),
     }
-    fresh.tree(a=json.dumps(made), b=json.dumps(gone))
+    debian.tree(a=json.dumps(made), b=json.dumps(gone))
 
     def is_there(method: str) -> bool:
         look = f"{AS_ZOE} flatpak info --{method} org.x.Demo >/dev/null 2>&1"
-        return fresh.read(f"{look} && echo yes || echo no") == "yes"
+        return debian.read(f"{look} && echo yes || echo no") == "yes"
 
-    fresh.runner("sls", "a", "--test", code=None)
+    debian.runner("sls", "a", "--test", code=None)
     assert not is_there("user")
-    real = fresh.results("sls", "a", code=2)
+    real = debian.results("sls", "a", code=2)
     assert {name: each["result"] for name, each in real.items()} == {
         "mine": True,
         "unsigned": False,
@@ -54,17 +54,17 @@ def test_applications_of_a_user(fresh: Debian) -> None:
     assert 'Failed to add remote "unsigned"' in real["unsigned"]["comment"]
     assert "no summary signatures" in real["unsigned"]["comment"]
     assert is_there("user") and not is_there("system")
-    again = fresh.results("sls", "a", code=2)
+    again = debian.results("sls", "a", code=2)
     assert again["unsigned"]["result"] is False, "what was refused is not left behind"
     assert again["org.x.Demo"]["comment"] == 'Package "org.x.Demo" is already installed'
-    left = fresh.results("sls", "b")
+    left = debian.results("sls", "b")
     assert {name: bool(each["changes"]) for name, each in left.items()} == {
         "all": False,
         "all's": False,
         "hers": True,
     }
     assert not is_there("user")
-    dry = fresh.runner("undo", "--test").stdout
+    dry = debian.runner("undo", "--test").stdout
     assert "flatpak zoe/org.x.Demo: made again" in dry and "its remote has now" in dry
-    fresh.runner("undo")
+    debian.runner("undo")
     assert is_there("user") and not is_there("system")

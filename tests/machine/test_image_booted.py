@@ -43,24 +43,24 @@ mount -t overlay image -o lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work /imag
 """
 
 
-def test_what_is_made_is_what_starts(fresh: Debian, layer: Path, tmp_path: Path) -> None:
-    fresh.run(IMAGE)
-    fresh.tree(image=TREE, top="base: {'*': [image]}")
-    fresh.run(
+def test_what_is_made_is_what_starts(debian: Debian, layer: Path, tmp_path: Path) -> None:
+    debian.run(IMAGE)
+    debian.tree(image=TREE, top="base: {'*': [image]}")
+    debian.run(
         "mkdir -p /image/root/tree /image/etc/runner; cp /srv/runner/states/* /image/root/tree"
     )
-    fresh.write("/image/etc/runner/runner.yaml", "file_roots: {base: [/root/tree]}\n")
-    fresh.run(f"cp {RUNNER} /tmp/own; rm /image{RUNNER}; cp /tmp/own /image{RUNNER}")
-    dry = fresh.runner("highstate", "--root", "/image", "--test", "--image").stdout
+    debian.write("/image/etc/runner/runner.yaml", "file_roots: {base: [/root/tree]}\n")
+    debian.run(f"cp {RUNNER} /tmp/own; rm /image{RUNNER}; cp /tmp/own /image{RUNNER}")
+    dry = debian.runner("highstate", "--root", "/image", "--test", "--image").stdout
     assert "Unit tick.service starts at boot\n  Services of user made start at boot" in dry
     assert "tmpfs is mounted at /data at boot" in dry
-    assert "5 changed, 1 unchanged" in fresh.runner("highstate", "--root", "/image").stdout
-    assert "6 unchanged" in fresh.runner("highstate", "--root", "/image").stdout
-    fresh.runner("schedule", "install", "--first-boot", "--root", "/image")
-    fresh.run("umount /image; tar --xattrs --xattrs-include='*' -C /tmp/upper -cf /image.tar .")
+    assert "5 changed, 1 unchanged" in debian.runner("highstate", "--root", "/image").stdout
+    assert "6 unchanged" in debian.runner("highstate", "--root", "/image").stdout
+    debian.runner("schedule", "install", "--first-boot", "--root", "/image")
+    debian.run("umount /image; tar --xattrs --xattrs-include='*' -C /tmp/upper -cf /image.tar .")
     image = tmp_path / "image.tar"
     shutil.copy(layer, image)
-    made = fresh.path("/image.tar")
+    made = debian.path("/image.tar")
     subprocess.run(["tar", "--concatenate", "-f", image, made], check=True)
     try:
         with machines.debian(image) as started:

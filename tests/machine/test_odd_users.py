@@ -25,14 +25,14 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 ODD = ("HOME=/srv/ho me", "TMPDIR=/srv/tmp", "LANG=C", "LC_ALL=C", "TZ=Pacific/Chatham")
 
 
-def test_a_stranger_runs_the_tests(fresh: Debian) -> None:
-    fresh.run("mkdir -m 777 '/srv/ho me'; mkdir -m 1777 /srv/tmp; chmod 755 /root")
-    fresh.run("rm -f /usr/bin/unshare; mount -t tmpfs -o ro none /dev/shm")
-    fresh.run("echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6 >/dev/null", code=None)
+def test_a_stranger_runs_the_tests(debian: Debian) -> None:
+    debian.run("mkdir -m 777 '/srv/ho me'; mkdir -m 1777 /srv/tmp; chmod 755 /root")
+    debian.run("rm -f /usr/bin/unshare; mount -t tmpfs -o ro none /dev/shm")
+    debian.run("echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6 >/dev/null", code=None)
     words = ("--shuffle-seed", "7", *SAMPLE, FIRST, "-k", f"not ({SCENARIOS})")
     nobody = ("setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups")
     line = 'umask 077; cd "$0"; exec "$@"'
-    done = fresh.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *PYTEST, *words, code=None)
+    done = debian.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *PYTEST, *words, code=None)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     assert "has no name" in done.stdout, "what it skips has its reason"
 
@@ -53,14 +53,14 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("layer", RELEASES, indirect=True)
-def test_tests_run_on_another_distribution(fresh: Debian, request: pytest.FixtureRequest) -> None:
+def test_tests_run_on_another_distribution(debian: Debian, request: pytest.FixtureRequest) -> None:
     """Its package manager and its name, with this computer's Python."""
     release, compares = RELEASES[request.node.callspec.params["layer"]]
-    fresh.write("/etc/os-release", release)
-    fresh.run(f"rm -rf {DEBIANS}")
-    fresh.run("chmod 755 /root")
+    debian.write("/etc/os-release", release)
+    debian.run(f"rm -rf {DEBIANS}")
+    debian.run("chmod 755 /root")
     line = 'cd "$0"; exec "$@"'
-    done = fresh.run("sh", "-c", line, str(ROOT), *PYTEST, "--fast", *ELSEWHERE, code=None)
+    done = debian.run("sh", "-c", line, str(ROOT), *PYTEST, "--fast", *ELSEWHERE, code=None)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     wanting = f"{compares} is not installed"
     assert wanting not in done.stdout, "versions are compared with its own tool"

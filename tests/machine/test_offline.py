@@ -58,10 +58,10 @@ POLICY = "/usr/sbin/policy-rc.d"
 
 
 @pytest.fixture
-def image(fresh: Debian) -> Debian:
+def image(debian: Debian) -> Debian:
     """A machine with another one's root, made of the same files, below /image."""
-    fresh.run(IMAGE)
-    return fresh
+    debian.run(IMAGE)
+    return debian
 
 
 def inside(machine: Debian, *words: str) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def _orphans(machine: Debian) -> dict[str, Any]:
     return answer
 
 
-def test_all_that_a_highstate_made_is_listed_and_pruned(fresh: Debian) -> None:
-    machine = fresh
+def test_all_that_a_highstate_made_is_listed_and_pruned(debian: Debian) -> None:
+    machine = debian
     machine.tree(top=TOP, all=TREE)
     machine.runner("highstate", PILLAR)
     machine.tree(all="x: {test.nop: []}")

@@ -35,34 +35,34 @@ def installed(machine: Debian, name: str, *words: str, **more: Any) -> dict[str,
     return result
 
 
-def test_what_scripts_of_packages_say_is_told(fresh: Debian) -> None:
-    fresh.run(MAKE)
+def test_what_scripts_of_packages_say_is_told(debian: Debian) -> None:
+    debian.run(MAKE)
     for name, told in (("says", "no licence server"), ("prints", "no licence file")):
-        comment = installed(fresh, name)["comment"]
+        comment = installed(debian, name)["comment"]
         assert f"    - {told}\n" in comment, comment
         assert "script subprocess returned error exit status 3" in comment
-        fresh.run(f"dpkg --purge {name}")
-    comment = installed(fresh, "kills")["comment"]
+        debian.run(f"dpkg --purge {name}")
+    comment = installed(debian, "kills")["comment"]
     assert "apt-get was ended by signal 9 SIGKILL before it was done" in comment
     assert "debconf" not in comment
 
 
-def test_a_half_configured_package_is_foreseen(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    fresh.run("apt-get -y install half", code=100)
-    fresh.run("touch /run/mended")
-    dry = installed(fresh, "half", "--test")
-    real = installed(fresh, "half")
+def test_a_half_configured_package_is_foreseen(debian: Debian) -> None:
+    debian.run(MAKE)
+    debian.run("apt-get -y install half", code=100)
+    debian.run("touch /run/mended")
+    dry = installed(debian, "half", "--test")
+    real = installed(debian, "half")
     assert dry["changes"] == real["changes"] == {"half": {"old": "", "new": "1"}}
     assert (dry["result"], real["result"]) == (None, True)
 
 
-def test_a_configuration_file_that_stays_is_told(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    installed(fresh, "kept", version="1")
-    fresh.run("echo own >/etc/kept.conf")
-    [warning] = installed(fresh, "kept", version="2")["warnings"]
+def test_a_configuration_file_that_stays_is_told(debian: Debian) -> None:
+    debian.run(MAKE)
+    installed(debian, "kept", version="1")
+    debian.run("echo own >/etc/kept.conf")
+    [warning] = installed(debian, "kept", version="2")["warnings"]
     assert warning.startswith("/etc/kept.conf was changed on this machine and stays as it is")
-    assert fresh.read("cat /etc/kept.conf /etc/kept.conf.dpkg-dist") == "own\ntwo"
-    assert "warnings" not in installed(fresh, "kept", version="3", force_conf_new=True)
-    assert fresh.read("cat /etc/kept.conf /etc/kept.conf.dpkg-old") == "three\nown"
+    assert debian.read("cat /etc/kept.conf /etc/kept.conf.dpkg-dist") == "own\ntwo"
+    assert "warnings" not in installed(debian, "kept", version="3", force_conf_new=True)
+    assert debian.read("cat /etc/kept.conf /etc/kept.conf.dpkg-old") == "three\nown"

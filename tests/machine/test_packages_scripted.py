@@ -117,10 +117,10 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
 }
 
 
-def test_what_a_script_does_is_foreseen(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    fresh.tree(all=tree(("tool",), STATES))
-    dry = assert_foreseen(fresh)
+def test_what_a_script_does_is_foreseen(debian: Debian) -> None:
+    debian.run(MAKE)
+    debian.tree(all=tree(("tool",), STATES))
+    dry = assert_foreseen(debian)
     assert "-port = 1" in dry["ucf"]["changes"]["diff"]
     for name in ("system user", "running", "idle", "enabled", "secret", "guarded"):
         assert dry[name]["result"] is True, dry[name]
@@ -160,10 +160,10 @@ test $service = none && touch /etc/aged.done
         {"aged": {"service.disabled": []}, "done": {"file.exists": [{"name": "/etc/aged.done"}]}},
     ],
 )
-def test_an_init_script_of_a_package_is_a_service(fresh: Debian, states: dict[str, Any]) -> None:
-    fresh.run(f"{package('aged', files=OLD_SERVICE)}\n{INDEX}")
+def test_an_init_script_of_a_package_is_a_service(debian: Debian, states: dict[str, Any]) -> None:
+    debian.run(f"{package('aged', files=OLD_SERVICE)}\n{INDEX}")
     service = {**states["aged"], "pkg.installed": []}
-    assert_foreseen(fresh, {**states, "aged": dict(reversed(service.items()))})
+    assert_foreseen(debian, {**states, "aged": dict(reversed(service.items()))})
 
 
 OPEN = r"""#!/bin/sh
@@ -187,11 +187,11 @@ DECIDED = {
 }
 
 
-def test_what_is_not_understood_is_named(fresh: Debian) -> None:
+def test_what_is_not_understood_is_named(debian: Debian) -> None:
     files = {"DEBIAN/postinst": OPEN, "etc/plainly": "x"}
-    fresh.run(f"{package('strangetool', files=files)}\n{INDEX}")
-    fresh.tree(all=tree(("strangetool",), {**UNDECIDED, **DECIDED}))
-    dry = fresh.results("sls", "all", "--test")
+    debian.run(f"{package('strangetool', files=files)}\n{INDEX}")
+    debian.tree(all=tree(("strangetool",), {**UNDECIDED, **DECIDED}))
+    dry = debian.results("sls", "all", "--test")
     for name in UNDECIDED:
         assert " pkg: strangetool" in dry[name]["comment"], dry[name]
     for name in DECIDED:
@@ -209,10 +209,10 @@ REMOVAL = {
 
 
 @pytest.mark.parametrize("function", ["removed", "purged"])
-def test_what_scripts_of_removal_take_away(fresh: Debian, function: str) -> None:
-    fresh.run(f"{package('going', files=REMOVAL)}\n{INDEX}\napt-get -y install going")
-    fresh.run("touch /var/lib/going/more")
-    fresh.tree(
+def test_what_scripts_of_removal_take_away(debian: Debian, function: str) -> None:
+    debian.run(f"{package('going', files=REMOVAL)}\n{INDEX}\napt-get -y install going")
+    debian.run("touch /var/lib/going/more")
+    debian.tree(
         all=json.dumps(
             {
                 "going": {f"pkg.{function}": []},
@@ -221,4 +221,4 @@ def test_what_scripts_of_removal_take_away(fresh: Debian, function: str) -> None
             }
         )
     )
-    assert_foreseen(fresh)
+    assert_foreseen(debian)

@@ -32,30 +32,30 @@ pacman -Sy
 """
 
 
-def test_files_of_pacmans_packages_are_foreseen(fresh: Debian) -> None:
+def test_files_of_pacmans_packages_are_foreseen(debian: Debian) -> None:
     files = {f"etc/{name}": "one" for name in "abcd"}
-    fresh.run(package("1.0", files | {"usr/share/tool/goes": "x", "usr/share/tool/stays": "x"}))
+    debian.run(package("1.0", files | {"usr/share/tool/goes": "x", "usr/share/tool/stays": "x"}))
     names = [f"/etc/{name}{end}" for name in "abcd" for end in ("", ".pacnew", ".pacsave")]
     paths = [*names, "/usr/share/tool/goes", "/usr/share/tool/stays", "/.PKGINFO", "/.MTREE"]
     seen = contents_of(paths)
-    dry = assert_foreseen(fresh, {"tool": {"pkg.installed": []}, **seen})
+    dry = assert_foreseen(debian, {"tool": {"pkg.installed": []}, **seen})
     assert "-one\n" in dry["in /etc/a"]["changes"]["diff"]
     new = {f"etc/{name}": "two" for name in "abc"} | {"etc/d": "one"}
-    fresh.run("echo one >/etc/a; rm /etc/b; echo mine >/etc/c; echo mine >/etc/d")
-    fresh.run("echo x >/usr/share/tool/goes; echo x >/usr/share/tool/stays")
-    fresh.run(package("2.0", new | {"usr/share/tool/stays": "y", "usr/share/tool/comes": "y"}))
+    debian.run("echo one >/etc/a; rm /etc/b; echo mine >/etc/c; echo mine >/etc/d")
+    debian.run("echo x >/usr/share/tool/goes; echo x >/usr/share/tool/stays")
+    debian.run(package("2.0", new | {"usr/share/tool/stays": "y", "usr/share/tool/comes": "y"}))
     latest = {"tool": {"pkg.latest": []}}
-    assert_foreseen(fresh, latest | contents_of([*paths, "/usr/share/tool/comes"]))
-    fresh.run("echo two >/etc/a; rm /etc/b /etc/*.pac*; echo mine >/etc/c")
-    assert_foreseen(fresh, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
+    assert_foreseen(debian, latest | contents_of([*paths, "/usr/share/tool/comes"]))
+    debian.run("echo two >/etc/a; rm /etc/b /etc/*.pac*; echo mine >/etc/c")
+    assert_foreseen(debian, {"gone": {"pkg.removed": [{"name": "tool"}]}, **contents_of(paths)})
 
 
-def test_an_archive_that_is_another_is_not_believed(fresh: Debian) -> None:
-    fresh.run(package("1.0", {"etc/a": "one"}))
+def test_an_archive_that_is_another_is_not_believed(debian: Debian) -> None:
+    debian.run(package("1.0", {"etc/a": "one"}))
     path = f"{FOLDER}/tool-1.0-1-any.pkg.tar.zst"
-    fresh.run(f"head -c 16 /dev/zero | dd of={path} bs=1 seek=100 conv=notrunc")
-    fresh.tree(all=tree(("tool",), contents_of(["/etc/a"])))
-    dry = fresh.results("sls", "all", "--test")
+    debian.run(f"head -c 16 /dev/zero | dd of={path} bs=1 seek=100 conv=notrunc")
+    debian.tree(all=tree(("tool",), contents_of(["/etc/a"])))
+    dry = debian.results("sls", "all", "--test")
     [warning] = dry["tool"]["warnings"]
     assert warning.endswith(f"{path}: it is not what the package lists say")
     assert "decided when pkg: tool is done" in dry["there /etc/a"]["comment"]
@@ -76,23 +76,23 @@ esac
 """
 
 
-def test_hooks_of_pacman_are_followed(fresh: Debian) -> None:
+def test_hooks_of_pacman_are_followed(debian: Debian) -> None:
     for name, (kind, target, command) in HOOKS.items():
         when = f"[Trigger]\nType = {kind}\nOperation = Install\nOperation = Upgrade\n"
         action = f"Target = {target}\n[Action]\nWhen = PostTransaction\nExec = {command}\n"
-        fresh.write(f"/usr/share/libalpm/hooks/{name}.hook", f"{when}{action}NeedsTargets\n")
-    fresh.write("/etc/pacman.d/hooks/50-replaced.hook", "")
-    fresh.write("/usr/share/libalpm/scripts/own", SCRIPT)
-    fresh.run("chmod 755 /usr/share/libalpm/scripts/own")
+        debian.write(f"/usr/share/libalpm/hooks/{name}.hook", f"{when}{action}NeedsTargets\n")
+    debian.write("/etc/pacman.d/hooks/50-replaced.hook", "")
+    debian.write("/usr/share/libalpm/scripts/own", SCRIPT)
+    debian.run("chmod 755 /usr/share/libalpm/scripts/own")
     files = {
         "usr/lib/sysusers.d/tool.conf": "g tools -",
         "usr/lib/tmpfiles.d/tool.conf": "d /var/lib/tool 0711 root tools",
     }
-    fresh.run(package("1.0", files))
+    debian.run(package("1.0", files))
     group = {"group.present": [{"name": "tools"}]}
     made = {"file.directory": [{"name": "/var/lib/tool"}, {"mode": "0711"}, {"group": "tools"}]}
     seen = contents_of(["/var/lib/tool", "/etc/came", "/etc/others"])
     states = {"tool": {"pkg.installed": []}, "group": group, "made": made, **seen}
-    dry = assert_foreseen(fresh, states)
+    dry = assert_foreseen(debian, states)
     assert dry["group"]["result"] and dry["made"]["result"]
     assert "-tool\n" in dry["in /etc/came"]["changes"]["diff"]

@@ -99,15 +99,15 @@ DECIDED = {
 }
 
 
-def test_what_a_pending_package_may_bring_is_undecided(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    fresh.write("/etc/runner/runner.yaml", "foresee: {packages: never}\n")
-    fresh.write("/srv/runner/states/t.j2", "{{ salt['dig.A']('localhost') }}")
-    fresh.write("/srv/runner/states/_states/own.py", OWN)
+def test_what_a_pending_package_may_bring_is_undecided(debian: Debian) -> None:
+    debian.run(MAKE)
+    debian.write("/etc/runner/runner.yaml", "foresee: {packages: never}\n")
+    debian.write("/srv/runner/states/t.j2", "{{ salt['dig.A']('localhost') }}")
+    debian.write("/srv/runner/states/_states/own.py", OWN)
     packages = {name: {"pkg.installed": []} for name in ("aaa", "tool", "ufw")}
     firewall = {"a firewall": {"ufw.enabled": []}}
-    fresh.tree(all=json.dumps(packages | UNDECIDED | DECIDED | BY_ANY | firewall))
-    dry = fresh.results("sls", "all", "--test")
+    debian.tree(all=json.dumps(packages | UNDECIDED | DECIDED | BY_ANY | firewall))
+    dry = debian.results("sls", "all", "--test")
     decides = {
         name: re.search(r"(?:depends on|decided when) (pkg: \w+)", each["comment"])
         for name, each in dry.items()
@@ -120,7 +120,7 @@ def test_what_a_pending_package_may_bring_is_undecided(fresh: Debian) -> None:
     }
     assert {dry[name]["result"] for name in UNDECIDED | BY_ANY} == {None}
     assert not any(dry[name]["changes"] for name in UNDECIDED | BY_ANY)
-    real = fresh.results("sls", "all", code=2)
+    real = debian.results("sls", "all", code=2)
     assert {name: bool(dry[name]["changes"]) for name in DECIDED} == {
         name: bool(real[name]["changes"]) for name in DECIDED
     }

@@ -33,16 +33,16 @@ def as_zoe(machine: Debian, *words: str) -> dict[str, Any]:
     return {each["__id__"]: each for each in json.loads(done.stdout)["local"].values()}
 
 
-def test_what_a_user_may_not_do_fails_in_a_dry_run(fresh: Debian) -> None:
-    fresh.run("useradd -m zoe; chmod 755 /root; echo 'postmaster: root' >/etc/aliases")
-    fresh.run("apt-get -q -y install locales", code=None)
+def test_what_a_user_may_not_do_fails_in_a_dry_run(debian: Debian) -> None:
+    debian.run("useradd -m zoe; chmod 755 /root; echo 'postmaster: root' >/etc/aliases")
+    debian.run("apt-get -q -y install locales", code=None)
     tree: dict[str, Any] = {
         f"{function} {name}": {function: [{"name": name}, *({k: v} for k, v in given.items())]}
         for function, states in STATES.items()
         for name, given in states.items()
     }
-    fresh.tree(site=json.dumps(tree))
-    dry, real = as_zoe(fresh, "--test"), as_zoe(fresh)
+    debian.tree(site=json.dumps(tree))
+    dry, real = as_zoe(debian, "--test"), as_zoe(debian)
     failed = {name for name, each in real.items() if each["result"] is False}
     assert failed == {*tree} - {"file.managed /home/zoe/own"}
     assert not [name for name in dry if "An exception" in dry[name]["comment"]]

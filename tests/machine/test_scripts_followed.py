@@ -138,9 +138,9 @@ SEEN: dict[str, Any] = {
 ANSWER = {"tool": {"debconf.set": [{"data": {"tool/port": {"type": "string", "value": "90"}}}]}}
 
 
-def test_what_scripts_make_of_answers_and_texts_is_foreseen(fresh: Debian) -> None:
-    fresh.run(MAKE)
-    dry = assert_foreseen(fresh, {"package": {"pkg.installed": [{"name": "tool"}]}, **SEEN})
+def test_what_scripts_make_of_answers_and_texts_is_foreseen(debian: Debian) -> None:
+    debian.run(MAKE)
+    dry = assert_foreseen(debian, {"package": {"pkg.installed": [{"name": "tool"}]}, **SEEN})
     shown = dry["/etc/tool.conf"]["changes"]["diff"]
     assert "-port = 80\n-mode = plain, no such question\n-other = 1\n" in shown
     assert "-two=2 2\n-one=1\n" in dry["/etc/tool.list"]["changes"]["diff"]
@@ -148,36 +148,36 @@ def test_what_scripts_make_of_answers_and_texts_is_foreseen(fresh: Debian) -> No
     assert "-echo old\n" in dry["/usr/bin/greet.real"]["changes"]["diff"]
 
 
-def test_answers_of_states_decide_what_scripts_do(fresh: Debian) -> None:
-    fresh.run(MAKE)
+def test_answers_of_states_decide_what_scripts_do(debian: Debian) -> None:
+    debian.run(MAKE)
     states = {
         "answer": {"debconf.set": [{"name": "tool"}, *ANSWER["tool"]["debconf.set"]]},
         "package": {"pkg.installed": [{"name": "tool"}, {"require": [{"debconf": "answer"}]}]},
         **contents("/etc/tool.conf"),
     }
-    shown = assert_foreseen(fresh, states)["/etc/tool.conf"]["changes"]["diff"]
+    shown = assert_foreseen(debian, states)["/etc/tool.conf"]["changes"]["diff"]
     assert "-port = 90\n-mode = seen, no such question\n" in shown
 
 
-def test_what_nobody_knows_stays_undecided(fresh: Debian) -> None:
-    fresh.run(MAKE)
+def test_what_nobody_knows_stays_undecided(debian: Debian) -> None:
+    debian.run(MAKE)
     key = {"file.managed": [{"name": "/etc/tool.key"}, {"contents": "own"}]}
     there = {"file.exists": [{"name": "/etc/tool.key"}]}
-    fresh.tree(all=tree(("tool",), {"there": there, "key": key}))
-    dry = fresh.results("sls", "all", "--test")
+    debian.tree(all=tree(("tool",), {"there": there, "key": key}))
+    dry = debian.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["key"]["comment"]
     assert "postinst of tool makes /etc/tool.key" in dry["key"]["comment"]
     assert dry["there"]["result"] is True, dry["there"]
 
 
-def test_answers_of_commands_are_not_guessed(fresh: Debian) -> None:
-    fresh.run(MAKE)
+def test_answers_of_commands_are_not_guessed(debian: Debian) -> None:
+    debian.run(MAKE)
     line = "echo 'tool tool/port string 70' | debconf-set-selections"
     states = {
         "answer": {"cmd.run": [{"name": line}]},
         "tool": {"pkg.installed": []},
         **contents("/etc/tool.conf"),
     }
-    fresh.tree(all=tree((), states))
-    dry = fresh.results("sls", "all", "--test")
+    debian.tree(all=tree((), states))
+    dry = debian.results("sls", "all", "--test")
     assert "decided when" in dry["/etc/tool.conf"]["comment"], dry["/etc/tool.conf"]

@@ -151,7 +151,7 @@ def test_it_is_foreseen_made_and_undone(debian: Debian, case: str) -> None:
     assert debian.run(looks, code=None).stdout == before
 
 
-def test_a_key_that_is_to_be_lets_in(fresh: Debian) -> None:
+def test_a_key_that_is_to_be_lets_in(debian: Debian) -> None:
     tree = {
         "in": {
             "ssh_auth.present": [
@@ -162,33 +162,33 @@ def test_a_key_that_is_to_be_lets_in(fresh: Debian) -> None:
         "key": {"ssh_key.present": [{"name": "/home/ann/id"}, {"user": "ann"}]},
         "ann": {"user.present": []},
     }
-    fresh.tree(needs=json.dumps(tree))
+    debian.tree(needs=json.dumps(tree))
     for words, result in ((["--test"], None), ([], True)):
-        found = fresh.results("sls", "needs", *words)
+        found = debian.results("sls", "needs", *words)
         assert {each["result"] for each in found.values()} == {result}, found
 
 
-def test_daemons_of_systemd_know_their_settings(fresh: Debian) -> None:
+def test_daemons_of_systemd_know_their_settings(debian: Debian) -> None:
     """Those that run read their files anew; what they did before shows that they had not."""
     asks = "systemctl show -P DefaultTasksMax; systemctl show -P MainPID systemd-journald"
     kills = (
         "busctl get-property org.freedesktop.login1 /org/freedesktop/login1"
         " org.freedesktop.login1.Manager KillUserProcesses"
     )
-    fresh.run("systemctl start systemd-logind systemd-journald")
-    before, logind = fresh.read(asks), fresh.read("systemctl show -P MainPID systemd-logind")
-    assert fresh.read(kills) == "b false"
-    fresh.tree(settings=json.dumps(CASES["settings of systemd"][0]))
-    fresh.results("sls", "settings")
-    fresh.until(f"{kills} | grep -qx 'b true'")
-    tasks, journald = fresh.read(asks).splitlines()
+    debian.run("systemctl start systemd-logind systemd-journald")
+    before, logind = debian.read(asks), debian.read("systemctl show -P MainPID systemd-logind")
+    assert debian.read(kills) == "b false"
+    debian.tree(settings=json.dumps(CASES["settings of systemd"][0]))
+    debian.results("sls", "settings")
+    debian.until(f"{kills} | grep -qx 'b true'")
+    tasks, journald = debian.read(asks).splitlines()
     assert tasks == "77"
     assert journald != before.splitlines()[1], "it was restarted"
-    assert fresh.read("systemctl show -P MainPID systemd-logind") == logind, "it was not"
+    assert debian.read("systemctl show -P MainPID systemd-logind") == logind, "it was not"
 
 
-def test_systemd_makes_accounts_and_directories_at_once_and_at_each_start(fresh: Debian) -> None:
-    fresh.tree(
+def test_systemd_makes_accounts_and_directories_at_once_and_at_each_start(debian: Debian) -> None:
+    debian.tree(
         rules=json.dumps(
             {
                 "app": {"systemd.sysusers": [{"rules": ["u app - 'An application' /srv/app"]}]},
@@ -197,13 +197,13 @@ def test_systemd_makes_accounts_and_directories_at_once_and_at_each_start(fresh:
         )
     )
     looks = "id -nu app; stat -c '%U %a' /srv/app; cat '/etc/tmpfiles.d/of-it.conf'"
-    before = fresh.run(looks, code=None).stdout
-    foreseen = json.loads(fresh.runner("sls", "rules", "--test", "--out", "json").stdout)["local"]
+    before = debian.run(looks, code=None).stdout
+    foreseen = json.loads(debian.runner("sls", "rules", "--test", "--out", "json").stdout)["local"]
     assert [result["result"] for result in foreseen.values()] == [None, None]
-    assert fresh.run(looks, code=None).stdout == before, "a dry run changes nothing"
-    fresh.runner("sls", "rules")
-    assert fresh.read(looks).splitlines() == ["app", "app 750", "d /srv/app 0750 app app -"]
-    assert "2 unchanged" in fresh.runner("sls", "rules", "-v").stdout
-    undone = json.loads(fresh.runner("undo", "--out", "json", code=None).stdout)["local"]
+    assert debian.run(looks, code=None).stdout == before, "a dry run changes nothing"
+    debian.runner("sls", "rules")
+    assert debian.read(looks).splitlines() == ["app", "app 750", "d /srv/app 0750 app app -"]
+    assert "2 unchanged" in debian.runner("sls", "rules", "-v").stdout
+    undone = json.loads(debian.runner("undo", "--out", "json", code=None).stdout)["local"]
     assert undone["unknown"], "what the programs made is theirs"
-    fresh.run("id app && test -d /srv/app && test ! -e /etc/tmpfiles.d/of-it.conf")
+    debian.run("id app && test -d /srv/app && test ! -e /etc/tmpfiles.d/of-it.conf")

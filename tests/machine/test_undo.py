@@ -306,21 +306,21 @@ def test_what_an_upgrade_brought_along_goes_behind_it(debian: Debian) -> None:
     debian.run("dpkg-query -W extra", code=1)
 
 
-def test_a_password_that_debconf_had_is_named(fresh: Debian) -> None:
+def test_a_password_that_debconf_had_is_named(debian: Debian) -> None:
     """debconf shows it to nobody; one that it had not is taken away."""
     question = "tzdata/secret"
     answer = {question: {"type": "password", "value": "a-new-word-of-mine"}}
-    fresh.tree(a=json.dumps({"tzdata": {"debconf.set": [{"data": answer}]}}))
-    fresh.runner("sls", "a")
-    assert question in fresh.read("debconf-show tzdata")
-    fresh.runner("undo")
-    assert question not in fresh.read("debconf-show tzdata")
-    fresh.run(f"echo tzdata {question} password older | debconf-set-selections")
-    fresh.run(f"echo FSET {question} seen false | debconf-communicate tzdata")
+    debian.tree(a=json.dumps({"tzdata": {"debconf.set": [{"data": answer}]}}))
+    debian.runner("sls", "a")
+    assert question in debian.read("debconf-show tzdata")
+    debian.runner("undo")
+    assert question not in debian.read("debconf-show tzdata")
+    debian.run(f"echo tzdata {question} password older | debconf-set-selections")
+    debian.run(f"echo FSET {question} seen false | debconf-communicate tzdata")
     seen = {question: {"type": "seen", "value": True}}
-    fresh.tree(
+    debian.tree(
         b=json.dumps({"tzdata": {"debconf.set": [{"data": seen}]}, "/srv/x": {"file.managed": []}})
     )
-    fresh.runner("sls", "b")
-    said = fresh.runner("undo", "--test", code=2).stdout
+    debian.runner("sls", "b")
+    said = debian.runner("undo", "--test", code=2).stdout
     assert "debconf: tzdata" in said and "was not recorded, and cannot be undone" in said

@@ -13,29 +13,30 @@ LAYER = "zypper"
 INIT = "none"
 
 
-def test_files_of_zyppers_packages_are_foreseen(fresh: Debian) -> None:
-    try_versions(fresh)
+def test_files_of_zyppers_packages_are_foreseen(debian: Debian) -> None:
+    try_versions(debian)
 
 
-def test_what_a_package_needs_is_foreseen_too(fresh: Debian) -> None:
+def test_what_a_package_needs_is_foreseen_too(debian: Debian) -> None:
     paths = ["/usr/share/words/version", "/etc/words.conf", "/etc/phrase.conf"]
-    assert_foreseen(fresh, {"phrase": {"pkg.installed": []}, **contents_of(paths)})
+    assert_foreseen(debian, {"phrase": {"pkg.installed": []}, **contents_of(paths)})
 
 
-def test_what_a_server_has_is_fetched_once(fresh: Debian) -> None:
-    fresh.run("ip link add net0 type bridge; ip addr add 10.9.8.7/24 dev net0; ip link set net0 up")
-    fresh.start("sh", "-c", "cd /usr/local/rpms; exec python3 -m http.server 8000 2>/run/asked")
+def test_what_a_server_has_is_fetched_once(debian: Debian) -> None:
+    debian.run("ip link add net0 type bridge; ip addr add 10.9.8.7/24 dev net0")
+    debian.run("ip link set net0 up")
+    debian.start("sh", "-c", "cd /usr/local/rpms; exec python3 -m http.server 8000 2>/run/asked")
     url = "http://10.9.8.7:8000"
-    fresh.until(f"python3 -c 'import urllib.request as u; u.urlopen(\"{url}\")'")
-    fresh.run(f"zypper -q removerepo local; zypper -q addrepo --no-gpgcheck {url} web")
-    fresh.run("zypper -q -n refresh; rm -rf /var/cache/zypp/packages")
+    debian.until(f"python3 -c 'import urllib.request as u; u.urlopen(\"{url}\")'")
+    debian.run(f"zypper -q removerepo local; zypper -q addrepo --no-gpgcheck {url} web")
+    debian.run("zypper -q -n refresh; rm -rf /var/cache/zypp/packages")
     seen = {"/etc/words.conf": {"file.managed": [{"contents": "own"}]}}
-    fresh.tree(all=json.dumps({"phrase": {"pkg.installed": []}, **seen}))
+    debian.tree(all=json.dumps({"phrase": {"pkg.installed": []}, **seen}))
     for _ in range(2):
-        dry = fresh.results("sls", "all", "--test")
+        dry = debian.results("sls", "all", "--test")
         assert "-plain\n" in dry["/etc/words.conf"]["changes"]["diff"]
-    assert fresh.read("grep -c '[.]rpm HTTP' /run/asked") == "2", "phrase and words"
+    assert debian.read("grep -c '[.]rpm HTTP' /run/asked") == "2", "phrase and words"
 
 
-def test_triggers_of_rpm_are_followed(fresh: Debian) -> None:
-    try_triggers(fresh)
+def test_triggers_of_rpm_are_followed(debian: Debian) -> None:
+    try_triggers(debian)
