@@ -95,7 +95,7 @@ def _project(name: str) -> State:
 
 
 def _same(was: State, now: State) -> bool:
-    """Whether containers are the same ones, be they started or not."""
+    """Return whether containers are the same ones, be they started or not."""
     former, present = (
         [entry.rpartition(" ")[0] for entry in state.get("containers", ())] for state in (was, now)
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import debian as machines
 import pytest
+from chromium import Browser, Chromium
 from debian import Debian, NoDebian
 from debian_layer import lacking, layer_or_skip
 
@@ -63,3 +64,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     and nobody waits for them at the end.
     """
     items.sort(key=lambda item: not getattr(getattr(item, "function", None), "waits", False))
+
+
+@pytest.fixture
+def browser(process: Chromium) -> Iterator[Browser]:
+    """A profile of its own in the browser of a file, which is its fixture `process`."""
+    with process.browser() as browser:
+        yield browser

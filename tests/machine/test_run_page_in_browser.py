@@ -75,12 +75,6 @@ def process(workshop: Debian) -> Iterator[Chromium]:
 
 
 @pytest.fixture
-def browser(process: Chromium) -> Iterator[Browser]:
-    with process.browser() as browser:
-        yield browser
-
-
-@pytest.fixture
 def page(browser: Browser, workshop: Debian, machine: Machine) -> Browser:
     """The browser with the page of a run in which a file was changed and a state failed."""
     (machine.folder / "conf").write_text("first line\nold line\n")

@@ -68,12 +68,6 @@ def process(workshop: Debian, site: Path) -> Iterator[Chromium]:
         yield process
 
 
-@pytest.fixture
-def browser(process: Chromium) -> Iterator[Browser]:
-    with process.browser() as browser:
-        yield browser
-
-
 def test_nothing_is_cut_on_a_phone_or_a_desk_by_day_or_night(browser: Browser) -> None:
     for width in (390, 820, 1280):
         for dark in (False, True):

@@ -55,6 +55,15 @@ class Machine:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text.replace("{tmp}", str(self.folder)))
 
+    def program(self, name: str, text: str) -> None:
+        """Have a script found before all programs of this computer."""
+        target = self.folder / "bin" / name
+        if not target.parent.exists():
+            target.parent.mkdir()
+            self.environment["PATH"] = f"{target.parent}:{self.environment['PATH']}"
+        target.write_text(text)
+        target.chmod(0o755)
+
     def argv(self, *words: str) -> list[str]:
         text = json.dumps(self.config)
         if not self.config_file.exists() or self.config_file.read_text() != text:

@@ -30,10 +30,7 @@ old again: {gem.removed: [{name: old}]}
 
 def test_planned_gems_are_seen(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/gem").write_text(GEM)
-    (tmp_path / "bin/gem").chmod(0o755)
-    machine.environment["PATH"] = f"{tmp_path}/bin:{machine.environment['PATH']}"
+    machine.program("gem", GEM)
     machine.write(planned=PLANNED)
     dry = machine.results("sls", "planned", "--test")
     assert {name: result["result"] for name, result in dry.items()} == {

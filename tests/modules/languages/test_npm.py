@@ -75,10 +75,7 @@ four: {npm.removed: [{name: demo}, {dir: "{tmp}"}]}
 
 def test_planned_packages_are_seen(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/npm").write_text(NPM)
-    (tmp_path / "bin/npm").chmod(0o755)
-    machine.environment["PATH"] = f"{tmp_path}/bin:{machine.environment['PATH']}"
+    machine.program("npm", NPM)
     machine.write(planned=PLANNED)
     dry = machine.results("sls", "planned", "--test")
     assert {name: result["result"] for name, result in dry.items()} == {
