@@ -31,18 +31,17 @@ def regress(figures: Path, *words: str, **environment: str) -> subprocess.Comple
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="there is no valgrind")
 def test_regress(tmp_path: Path) -> None:
+    """Nothing is compared without figures; a better release is told (an equal one: .ci/run)."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     figures = tmp_path / "figures.json"
     figures.write_text("{}")
     assert regress(figures).returncode == 0
-    assert regress(figures, "--write").returncode == 0
-    instructions, memory = json.loads(figures.read_text())[version][START]
-    figures.write_text(json.dumps({version: {START: [instructions * 0.965, memory * 2]}}))
+    figures.write_text(json.dumps({version: {}}))
+    assert regress(figures).returncode == 1
+    figures.write_text(json.dumps({version: {START: [0.01, 100]}}))
     done = regress(figures)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith("! start")
-    figures.write_text(json.dumps({version: {}}))
-    assert regress(figures).returncode == 1
 
 
 @pytest.mark.parametrize(
