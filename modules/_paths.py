@@ -11,15 +11,17 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat as bits
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from io import FileIO
 from typing import IO
 
+from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
-from runner.api import StateFailed, for_states, here
+from runner.api import StateFailed, for_states, here, lies_in
 from runner.api.planning import doubts
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -250,6 +252,28 @@ def stat_of(file: IO[bytes] | FileIO) -> os.stat_result:
     return reader.at if isinstance(reader, PlannedReader) else os.fstat(file.fileno())
 
 
+def mount_of(path: str) -> str:
+    """The mount point that a path is below."""
+    real = realpath(path)
+    above = (point for point in mount_points() if lies_in(real, point))
+    return max(above, key=len, default="/")
+
+
+def mount_points() -> list[str]:
+    """Where something is mounted, in the order of the mounts; nothing without /proc."""
+    try:
+        with open("/proc/self/mountinfo", "rb") as file:
+            points = [line.split(b" ", 5)[4].decode("utf-8", "surrogateescape") for line in file]
+    except OSError:
+        return []
+    return [unescaped(point) for point in points]
+
+
+def unescaped(text: str) -> str:
+    """A field of mountinfo or fstab, in which a backslash and three octal digits are a sign."""
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
+
+
 def _planned(path: str) -> Overlay | None:
     """The planned files, for a path that can be among them."""
     planned = overlay()
@@ -261,3 +285,12 @@ def _mode(planned: Overlay, path: str, follow: bool = True) -> int:
     with suppress(OSError):
         return planned.stat(path, follow).st_mode
     return 0
+
+
+def text_of(path: str, errors: str = "replace") -> str:
+    """Return the text of a file, as it is planned; empty where there is none, or none for us."""
+    try:
+        with _paths.open_text(path, "utf-8", errors) as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -18,8 +18,8 @@ from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed
 from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
+from modules._paths import text_of
 from modules._planned.machine import planned_machine
-from modules._texts.files import text_of
 from modules.file import _rights
 from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
 from runner.api.alterations import Alterations

@@ -10,7 +10,7 @@ from typing import Any
 
 from modules._accounts.provider import provider
 from modules._accounts.values import Aging as Aging
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 

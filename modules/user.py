@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, _paths, file, group, shadow
-from modules._accounts import busybox, defaults
+from modules._accounts import busybox, values
 from modules._accounts.provider import are_of_busybox, provider
 from modules._accounts.shadow_utils import run
 from modules._accounts.values import Account as Account
@@ -73,13 +73,13 @@ def makes_groups() -> bool:
     """Return whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
     /etc/login.defs).
     """
-    return defaults.makes_groups()
+    return values.makes_groups()
 
 
 @for_states
 def group_of_new(account: Account) -> str:
     """The name of the primary group that useradd gives a new user."""
-    group = defaults.primary_group(account)
+    group = account.primary_group
     entry = _accounts.found(_accounts.group_of, int(group)) if group.isdigit() else None
     return entry.gr_name if entry else group
 
@@ -147,10 +147,10 @@ def former_state(name: str) -> FormerState:
 def _before_useradd(account: Account) -> dict[str, Any]:
     """The home folder that useradd may make from the skeleton, the group and the user."""
     name = account.name
-    home = defaults.home(name) if account.home is None else account.home
+    home = values.home_of(name) if account.home is None else account.home
     made = _snapshot.missing_folders(home)
-    skeleton = defaults.skeleton() if made else ""
-    paths = [defaults.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
+    skeleton = values.skeleton() if made else ""
+    paths = [values.spool(name), *(f"{home}/{path}" for path in _below(skeleton))]
     made += [{"path": path, "type": "none"} for path in paths if not file.lexists(path)]
     return {"several": [*made, group.former_state(name), former_state(name)]}
 
@@ -171,7 +171,7 @@ def _before_userdel(name: str, home: bool = False, force: bool = False) -> dict[
     group that goes with it.
     """
     account = info(name)
-    paths = [account["home"], defaults.spool(name)] if account and home else []
+    paths = [account["home"], values.spool(name)] if account and home else []
     removed = [
         {"path": path, "type": "dir" if file.is_dir(path) else "file", "removed": True}
         for path in paths

@@ -11,7 +11,6 @@ from typing import Any
 from modules import file, group, shadow
 from modules import user as users
 from runner.api import Record, StateFailed, here
-from states._user_extras import Extras
 
 HIDDEN = "XXX-REDACTED-XXX"
 FIELDS = ("uid", "gid", "home", "shell")
@@ -239,3 +238,38 @@ def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _group_name(gid: int) -> str:
     return next((entry["name"] for entry in group.getent() if entry["gid"] == gid), "")
+
+
+class Extras(Record):
+    """linger: whether the user's systemd runs without a login; None: as it is. subuids, subgids:
+    ranges FIRST-LAST that the user has to own.
+    """
+
+    linger: bool | None = None
+    subuids: Sequence[str] = ()
+    subgids: Sequence[str] = ()
+
+    def pending(self, name: str) -> dict[str, Any]:
+        """The changes to come. Raises StateFailed for what cannot be."""
+        changes: dict[str, Any] = {}
+        for kind, ranges in (("subuids", self.subuids), ("subgids", self.subgids)):
+            for text in ranges:
+                first, _, last = text.partition("-")
+                if not re.fullmatch(r"\d+-\d+", text) or int(first) > int(last):
+                    raise StateFailed(f"{kind}: {text!r} is not a range such as 100000-165535")
+            missing = [text for text in ranges if text not in users.subordinate(kind, name)]
+            changes |= {kind: missing} if missing else {}
+        if self.linger is not None and users.lingers(name) is not self.linger:
+            if self.linger and not users.can_linger():
+                raise StateFailed("linger needs systemd, which does not run this machine")
+            changes["linger"] = self.linger
+        return changes
+
+    def apply(self, name: str) -> None:
+        """Make the changes that are still to be made. Raises CommandFailed."""
+        changes = self.pending(name)
+        new = [users.Ranges(tuple(changes.get(kind, ()))) for kind in ("subuids", "subgids")]
+        if any(ranges.added for ranges in new):
+            users.usermod(users.Account(name, subuids=new[0], subgids=new[1]))
+        if "linger" in changes:
+            users.set_linger(name, changes["linger"])

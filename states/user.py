@@ -25,6 +25,7 @@ from runner.api.offline import at_boot
 from states._account import (
     AGING,
     HIDDEN,
+    Extras,
     Password,
     PendingChanges,
     WantedUser,
@@ -35,7 +36,6 @@ from states._account import (
     refuse_commas,
     refuse_new_account,
 )
-from states._user_extras import Extras
 
 OPPOSITE = {"present": "absent"}
 PasswordHash = Annotated[Line, CheckUnless("hash_password", shadow.hash_problem, shadow.HASH_HINT)]

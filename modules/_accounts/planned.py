@@ -16,8 +16,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from modules import _accounts, _paths, file
-from modules._accounts import GROUP, PASSWD, defaults, refusals
-from modules._accounts.defaults import DEFAULTS, LOGIN_DEFS
+from modules._accounts import GROUP, PASSWD, refusals, values
 from modules._accounts.provider import are_of_busybox
 from modules._accounts.values import Account, Aging, Group, Ranges
 from modules._accounts.view import PlannedView
@@ -52,16 +51,16 @@ class PlannedAccounts(PlannedView):
     def useradd(self, account: Account) -> None:
         refusals.refuse_useradd(account)
         name, system = account.name, account.system
-        settings, usual = defaults.settings(LOGIN_DEFS), defaults.settings(DEFAULTS)
+        settings, usual = values.settings(values.LOGIN_DEFS), values.settings(values.DEFAULTS)
         uid = account.uid
         if uid is None:
             uid = _free_number("UID", system)
-        if defaults.makes_group(account):
+        if account.makes_group:
             gid = _free_number("GID", system, preferred=uid)
             self._add_group(name, gid)
         else:
-            gid = refusals.group_number("useradd", defaults.primary_group(account))
-        home = defaults.home(name) if account.home is None else account.home
+            gid = refusals.group_number("useradd", account.primary_group)
+        home = values.home_of(name) if account.home is None else account.home
         shell = usual.get("SHELL", "/bin/sh") if account.shell is None else account.shell
         with self.altered(PASSWD) as users:
             users.append([name, "x", str(uid), str(gid), account.gecos or "", home, shell])
@@ -144,13 +143,13 @@ class PlannedAccounts(PlannedView):
         self._leave(name)
         if self._has_own_group(name, old.pw_gid, force):
             self._remove(name, GROUP, GSHADOW)
-        for path in (defaults.spool(name), old.pw_dir) if home else ():
+        for path in (values.spool(name), old.pw_dir) if home else ():
             if file.lexists(path) and (force or _paths.stat(path).st_uid == old.pw_uid):
                 _remove_unless_shared(path)
 
     def _has_own_group(self, name: str, gid: int, forced: bool) -> bool:
         """Return whether a group goes with its user: nobody else is in it."""
-        if not defaults.makes_groups() or not refusals.is_group(name):
+        if not values.makes_groups() or not refusals.is_group(name):
             return False
         group = _accounts.group(name)
         taken = not forced and any(entry.pw_gid == gid for entry in _accounts.users().values())
@@ -287,7 +286,7 @@ def _free_number(kind: str, system: bool, preferred: int | None = None) -> int:
     used = {
         entry[2] for entry in (_accounts.users if kind == "UID" else _accounts.groups)().values()
     }
-    settings = defaults.settings(LOGIN_DEFS)
+    settings = values.settings(values.LOGIN_DEFS)
     first = _number(settings, f"{kind}_MIN", 1000)
     last = _number(settings, f"{kind}_MAX", 60000)
     allowed = range(first, last + 1)
@@ -340,7 +339,7 @@ def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> No
         file.makedirs(above, mode="0755")
     mode = settings.get("HOME_MODE") or f"{0o777 & ~int(settings.get('UMASK', '022'), 8):04o}"
     file.mkdir(home, mode=mode.zfill(4), user=uid, group=gid)
-    skeleton = defaults.skeleton()
+    skeleton = values.skeleton()
     if file.is_dir(skeleton):
         for name in file.listdir(skeleton):
             file.copy(f"{skeleton}/{name}", f"{home}/{name}", preserve=True)
@@ -349,9 +348,9 @@ def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> No
 
 
 def _make_spool(name: str, uid: int) -> None:
-    if not file.lexists(defaults.spool(name)):
+    if not file.lexists(values.spool(name)):
         group = "mail" if refusals.is_group("mail") else None
-        file.write(defaults.spool(name), b"", mode="0660", user=uid, group=group)
+        file.write(values.spool(name), b"", mode="0660", user=uid, group=group)
 
 
 def _renumber(home: str, old: tuple[int, int], new: tuple[int, int]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from modules import _accounts, file
-from modules._accounts import defaults
 from modules._accounts.values import Account, Group
 from runner.api import CommandFailed, Fact
 
@@ -27,7 +26,7 @@ def refuse_useradd(account: Account) -> None:
     if len(name) > LONGEST:
         raise _refusal("useradd", f"invalid user name '{name}': use --badname to ignore")
     _refuse_fields("useradd", account)
-    if defaults.makes_group(account):
+    if account.makes_group:
         if is_group(name):
             raise _refusal(
                 "useradd",
@@ -35,7 +34,7 @@ def refuse_useradd(account: Account) -> None:
                 [("no group", name)],
             )
     else:
-        group_number("useradd", defaults.primary_group(account))
+        group_number("useradd", account.primary_group)
     owner = _owner_of(account)
     if owner:
         raise _refusal("useradd", f"UID {account.uid} is not unique", [("no user", owner)])

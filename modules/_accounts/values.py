@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users, groups and the days of passwords as they are to be. None is for what is not said."""
+"""Users, groups and the days of passwords as they are to be. None is for what is not said, which
+new accounts get by /etc/login.defs and /etc/default/useradd.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
+from modules import _accounts
+from modules._texts.lines import once_a_version
 from runner.api import Record
 
 
@@ -47,6 +52,19 @@ class Account(Record):
         """Return whether the number may be somebody else's, too."""
         return not self.unique and self.uid is not None
 
+    @property
+    def makes_group(self) -> bool:
+        """Return whether useradd makes a group for the new user."""
+        given = self.own_group
+        return (self.gid is None and makes_groups()) if given is None else given
+
+    @property
+    def primary_group(self) -> str:
+        """The primary group of the new user: its name, or its number as it is written."""
+        if self.makes_group:
+            return self.name
+        return settings(DEFAULTS).get("GROUP", "100") if self.gid is None else str(self.gid)
+
 
 class Group(Record):
     """A group to add, or to give another number. unique: the number is no other group's."""
@@ -71,3 +89,41 @@ class Aging(Record):
     warn: int | str | None = None
     inact: int | str | None = None
     expire: int | str | None = None
+
+
+LOGIN_DEFS, DEFAULTS = "/etc/login.defs", "/etc/default/useradd"
+
+
+def settings(path: str) -> Mapping[str, str]:
+    """The words of /etc/login.defs, or the values of /etc/default/useradd."""
+    return _settings(tuple(_accounts.lines(path)))
+
+
+@once_a_version
+def _settings(lines: tuple[str, ...]) -> Mapping[str, str]:
+    found = {}
+    for line in lines:
+        match = re.match(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", line)
+        if match:
+            found[match[1]] = match[2].strip().strip("\"'")
+    return found
+
+
+def home_of(name: str) -> str:
+    """The home folder of a new user."""
+    return f"{settings(DEFAULTS).get('HOME') or '/home'}/{name}"
+
+
+def skeleton() -> str:
+    """The folder that has what a new home folder holds."""
+    return settings(DEFAULTS).get("SKEL") or "/etc/skel"
+
+
+def spool(name: str) -> str:
+    """The file of a user's mail."""
+    return f"{settings(LOGIN_DEFS).get('MAIL_DIR', '/var/mail')}/{name}"
+
+
+def makes_groups() -> bool:
+    """Return whether useradd makes a group of the name of each new user."""
+    return settings(LOGIN_DEFS).get("USERGROUPS_ENAB") == "yes"

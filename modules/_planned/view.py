@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
+from modules import _paths
 from modules._planned.files import Entry, Later, PlannedFiles
 from modules._planned.machine import planned_machine
-from modules.file._paths.mounts import mount_points
 from modules.file._paths.walk import PATH_ONLY, resolved
 from runner.api import Record, StateFailed, here
 
@@ -361,7 +361,7 @@ def settle(folder: Entry) -> None:
 
 def _mounts_below(folders: tuple[tuple[str, Entry], ...]) -> tuple[str, ...]:
     tops = tuple(f"{path}/" for path, _ in folders)
-    below = sorted({point for point in mount_points() if point.startswith(tops)}, key=len)
+    below = sorted({point for point in _paths.mount_points() if point.startswith(tops)}, key=len)
     return tuple(
         point for point in below if not any(point.startswith(f"{other}/") for other in below)
     )

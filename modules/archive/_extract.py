@@ -14,15 +14,14 @@ from modules import _paths, cmd
 from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
 from modules.archive._source import fixed, name_of
 from modules.file._change import alters, make_folders
-from modules.file._contents import space
+from modules.file._contents import limits
 from modules.file._contents.copy import copy_place, preserve_from
 from modules.file._contents.write import Owner
 from modules.file._paths.place import Folder, Place
 from modules.file._paths.place import place as place_of
 from modules.file._paths.planned_place import PlannedPlace
 from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_beside
-from modules.file._paths.resolve import real_path
-from modules.file._paths.walk import resolved
+from modules.file._paths.walk import real_path, resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
 from runner.api import StateFailed, Unforeseen, here, lies_in
 from runner.api.durability import make_contents_durable
@@ -134,7 +133,7 @@ def shortage(members: Sequence[Member], target: str) -> str:
     folder = folder_beside(target)
     while not (there := _paths.source(folder)):  # it is only planned
         folder = os.path.dirname(folder)
-    free = space.free(there) or 0
+    free = limits.free(there) or 0
     needed = sum(member.size for member in members)
     if needed <= free:
         return ""

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from modules import _paths
 from modules.file._look import opened
-from modules.file._paths.resolve import others_write
+from modules.file._paths.walk import others_write
 from runner.api import here
 
 

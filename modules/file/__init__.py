@@ -83,9 +83,10 @@ if TYPE_CHECKING:
         user_to_uid,
     )
     from modules.file._patching import apply_patch, own_temporary_files
-    from modules.file._paths.resolve import real_path
+    from modules.file._paths.walk import real_path
     from modules.file._put_back import put_back
     from modules.file._rights import (
+        refuse_attributes,
         refuse_chmod,
         refuse_owner,
         refuse_put,
@@ -187,10 +188,11 @@ _SUBMODULES = {
             "read_bytes readlink seen stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
-        "_paths.resolve": "real_path",
+        "_paths.walk": "real_path",
         "_put_back": "put_back",
         "_rights": (
-            "refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite refuse_touch"
+            "refuse_attributes refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite"
+            " refuse_touch"
         ),
         "_salt.changes": (
             "chgrp lchown makedirs_perms move rmdir salt_copy salt_link salt_makedirs "
@@ -214,7 +216,6 @@ _SUBMODULES = {
         "_salt.backups": (
             "delete_backup list_backup list_backups list_backups_dir remove_backup restore_backup"
         ),
-        "_attributes": "refuse_attributes",
         "_salt.attributes": "chattr check_perms get_selinux_context lsattr",
         "_salt.devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
         "_patching": "apply_patch own_temporary_files",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from modules import _paths
 from modules.file._change import remove
 from modules.file._contents.copy import copy
-from modules.file._paths.resolve import real_path
+from modules.file._paths.walk import real_path
 from modules.file._rights import refuse_rewrite
 from modules.file._validation.validated import asked
 from runner.api import for_states

@@ -7,7 +7,7 @@ from modules import _paths, cmd
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from modules.file import _look
-from modules.file._paths.resolve import others_replace, others_write
+from modules.file._paths.walk import others_replace, others_write
 from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states
 
 PACKAGE = "libcap2-bin (of Red Hat: libcap)"

@@ -13,10 +13,10 @@ from typing import ParamSpec, TypeVar
 
 from modules import _paths
 from modules._machine import umask
-from modules.file import _attributes, _look
+from modules.file import _look, _rights
 from modules.file._owners import gid_of, uid_of
-from modules.file._paths.mounts import refuse_mounted
 from modules.file._paths.place import Place, place
+from modules.file._rights import refuse_mounted
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks
@@ -279,6 +279,6 @@ def set_attributes(path: str, change: str) -> None:
     with place(path) as where:
         handle = where.open()
         try:
-            _attributes.change(handle, change)
+            _rights.change_attributes(handle, change)
         finally:
             os.close(handle)

@@ -12,8 +12,8 @@ from typing import IO
 from modules import _paths
 from modules._paths import fetched as fetched
 from modules._planned.overlay import overlay
-from modules.file import _attributes, _owners
-from modules.file._contents import limit
+from modules.file import _owners, _rights
+from modules.file._contents import limits
 from modules.file._paths import place
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
@@ -176,7 +176,7 @@ def read_bytes(path: str) -> bytes:
         file, real = _opened(os.fspath(path))
         here.store("read")[path] = (here.chunk, real)
         with file:
-            data = limit.read_limited(file, path)
+            data = limits.read_limited(file, path)
     except OSError as problem:
         raise _explained(path, problem) from problem
     if (doubted := doubts()) is not None:
@@ -187,7 +187,7 @@ def read_bytes(path: str) -> bytes:
 def read_whole(path: str) -> bytes:
     """The contents of a file that is not going to be written."""
     with opened_to_read(path) as file:
-        return limit.read_limited(file, path)
+        return limits.read_limited(file, path)
 
 
 class opened_to_read:  # in lower case: used as a function; a generator costs more
@@ -240,6 +240,6 @@ def former_attributes(path: str, *_: object) -> FormerState:
     """The attributes of a path that chattr can change, as undo restores them."""
     letters = get_attributes(path)
     settable = "".join(
-        letter for letter in letters or "" if letter in _attributes.LETTERS and letter != "e"
+        letter for letter in letters or "" if letter in _rights.LETTERS and letter != "e"
     )
     return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The caller's right to change a path: the kernel's answer, asked without changing anything."""
+"""The caller's right to change a path: the kernel's answer, asked without changing anything. What
+takes it away: mounts, and the attributes of chattr(1).
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat as bits
+import struct
 from functools import cache
 
 from modules import _paths
-from modules.file import _attributes
 from modules.file._owners import gid_of, uid_of, uid_to_user
-from modules.file._paths.resolve import real_path
+from modules.file._paths.walk import real_path
 from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
@@ -167,12 +171,12 @@ def _lock(path: str) -> str:
     except OSError:
         return ""
     try:
-        present = _attributes.flags(handle)
+        present = flags(handle)
     except OSError:  # a file system without such flags
         return ""
     finally:
         os.close(handle)
-    return next((why for letter, why in LOCKS.items() if present & _attributes.LETTERS[letter]), "")
+    return next((why for letter, why in LOCKS.items() if present & LETTERS[letter]), "")
 
 
 def _caller_name() -> str:
@@ -192,3 +196,85 @@ def has_capability(capability: int) -> bool:
     except (OSError, StopIteration):
         return os.geteuid() == 0
     return bool(held >> capability & 1)
+
+
+def refuse_mounted(action: str, path: str, below: bool = False) -> None:
+    """Raise StateFailed for a path that something is mounted on, before anything in it is changed.
+
+    action: the change that cannot be made, as a verb. below: something in it counts, too.
+    """
+    origin = _paths.source(path)
+    if origin is None or _paths.islink(path):
+        return
+    real = os.path.realpath(origin)  # os: what it is taken from
+    points = [
+        point
+        for point in _paths.mount_points()
+        if point == real or (below and point.startswith(f"{real.rstrip('/')}/"))
+    ]
+    if points:
+        raise StateFailed(
+            f"{action} of {path} failed: {os.strerror(errno.EBUSY)} ({points[0]} is a mount point)",
+            missing=[(kind, point) for point in points for kind in ("no mount", "check")],
+        )
+
+
+# ---------------------------------------------------------------- attributes
+
+# of ioctl_iflags(2), by descriptor
+GET, SET = (number | struct.calcsize("l") << 16 for number in (0x80006601, 0x40006602))
+LETTERS = {
+    "s": 0x1,
+    "u": 0x2,
+    "c": 0x4,
+    "S": 0x8,
+    "i": 0x10,
+    "a": 0x20,
+    "d": 0x40,
+    "A": 0x80,
+    "m": 0x400,
+    "j": 0x4000,
+    "t": 0x8000,
+    "D": 0x10000,
+    "T": 0x20000,
+    "e": 0x80000,
+    "C": 0x800000,
+    "x": 0x2000000,
+    "P": 0x20000000,
+    "F": 0x40000000,
+}
+
+
+def flags(handle: int) -> int:
+    """The attributes of an open file as a number. Raises OSError where the file system has none."""
+    (number,) = struct.unpack("I", fcntl.ioctl(handle, GET, bytes(8))[:4])
+    return int(number)
+
+
+def change_attributes(handle: int, text: str) -> None:
+    """Change the attributes of an open file: "+ia", "-i", "=a". Raises StateFailed for an unknown
+    attribute.
+    """
+    sign, letters = text[:1], text[1:]
+    if sign not in ("+", "-", "="):
+        raise _no_attribute(text)
+    refuse_attributes(letters)
+    present, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
+    new = present | wanted if sign == "+" else present & ~wanted
+    if sign == "=":
+        new = present & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
+    fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))
+
+
+@for_states
+def refuse_attributes(letters: str) -> None:
+    """Raise StateFailed for letters that are no attributes."""
+    unknown = "".join(letter for letter in letters if letter not in LETTERS)
+    if unknown:
+        raise _no_attribute(unknown)
+
+
+def _no_attribute(text: str) -> StateFailed:
+    return StateFailed(
+        f"there is no attribute {text!r}: expected +, - or = and letters as of chattr"
+    )

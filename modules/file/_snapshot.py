@@ -9,7 +9,7 @@ from itertools import islice
 
 from modules import _paths
 from modules.file._look import seen
-from modules.file._paths.resolve import real_path
+from modules.file._paths.walk import real_path
 from runner.api import here
 
 MOST_COPIED = 2_000  # paths of a copied folder whose places undo restores

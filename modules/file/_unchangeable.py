@@ -7,7 +7,7 @@ import os
 
 from modules import _paths
 from modules.file._look import opened_to_read
-from modules.file._paths.resolve import others_replace, others_write
+from modules.file._paths.walk import others_replace, others_write
 from runner.api import fetcher, here
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from modules import _paths
-from modules.file._contents.limit import limit_of_edits
+from modules.file._contents.limits import limit_of_edits
 from modules.file._contents.streamed import Edited, Streamed, streamed
 from modules.file.bounded_regex import matching
 from runner.api import StateFailed, for_states

@@ -13,7 +13,7 @@ from modules import _paths
 from modules.cmd import Completed
 from modules.file._paths.place import Place, place
 from modules.file._paths.private_folder import PrivateFolder, folder_beside
-from modules.file._paths.resolve import others_replace, others_write, real_path
+from modules.file._paths.walk import others_replace, others_write, real_path
 from runner.api import StateFailed
 
 

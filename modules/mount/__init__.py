@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd, file, service
+from modules._paths import unescaped as unescaped
 from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import (
     encoded,
@@ -19,7 +20,6 @@ from modules._texts.lines import (
     plain_name,
     split,
 )
-from modules.file._paths.mounts import unescaped as unescaped
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
 from runner.api.offline import of_running

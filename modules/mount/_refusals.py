@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from modules import _paths, cmd
 from modules import user as users
-from modules.file._contents import space
+from modules.file._contents import limits
 from runner.api import Fact, StateFailed
 
 SIGNATURES = (b"SWAPSPACE2", b"SWAP-SPACE")
@@ -108,7 +108,7 @@ def refuse_swapon(name: str, priority: int | None = None) -> None:
         mode = bits.S_IMODE(at.st_mode)
         wanted = "0600" if at.st_gid == 0 or bits.S_ISREG(at.st_mode) else "0660"
         warning = f"swapon: {name}: insecure permissions {mode:04o}, {wanted} suggested.\n"
-    if bits.S_ISREG(at.st_mode) and space.needed(at) < at.st_size:
+    if bits.S_ISREG(at.st_mode) and limits.needed(at) < at.st_size:
         raise StateFailed(
             f"{warning}swapon: {name}: skipping - it appears to have holes.", missing=("file", name)
         )

@@ -10,7 +10,7 @@ import struct
 from typing import Any
 
 from modules import cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from runner.api import CommandFailed
 
 LETTERS = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from modules import _paths
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.ps import table
 from runner.api import Record
 

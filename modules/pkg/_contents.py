@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from modules._planned.files import Later, Stored
 from modules.file._paths import closed_folders
-from modules.file._paths.resolve import others_replace
+from modules.file._paths.walk import others_replace
 from modules.pkg._tar import BadArchive, Tar, opened_tar
 from modules.pkg.package_manager import Archive, PackageManager
 from runner.api import OwnFolder, Record, StateFailed, fetcher, here

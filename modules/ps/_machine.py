@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from modules import _paths, mount
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.ps import table
 from runner.api import CommandFailed, StateFailed
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import needs
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.ps import _machine, table
 from runner.api import CommandFailed, changer, for_states, planned_as
 from runner.api.offline import is_offline

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.file import uid_to_user
 from runner.api import Record
 

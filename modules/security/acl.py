@@ -12,7 +12,7 @@ from modules._machine.processes import needs
 from modules._texts.lines import plain_name
 from modules.file._change import explained
 from modules.file._paths.place import Place, place
-from modules.file._paths.resolve import real_path
+from modules.file._paths.walk import real_path
 from modules.file._snapshot import MOST_COPIED, paths_below, snapshot
 from runner.api import CommandFailed, Record, StateFailed, changer
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from modules import _paths, cmd, file
 from modules import user as users
 from modules._texts.lines import encoded, one_line, plain_name, split
-from modules.file._contents.limit import refuse_large
+from modules.file._contents.limits import refuse_large
 from modules.file._look import opened_to_read
 from runner.api import CommandFailed, StateFailed, fetcher
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from modules import _paths, cmd, file
 from modules._machine.processes import needs
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules._texts.lines import fields, plain_name
 from modules.file._look import opened_to_read
 from modules.mount import active_mounts, unescaped

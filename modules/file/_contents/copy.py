@@ -12,11 +12,11 @@ from typing import IO
 
 from modules import _paths
 from modules.file._change import alters, owner_ids
-from modules.file._contents import holes, space
+from modules.file._contents import holes, limits
 from modules.file._contents.streamed import streamed
 from modules.file._contents.write import Owner, replace
-from modules.file._paths.mounts import refuse_mounted
 from modules.file._paths.place import Pinned, Place, place
+from modules.file._rights import refuse_mounted
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._validation.validated import ask
 from runner.api import StateFailed
@@ -80,7 +80,7 @@ def copy(
 def _needed_below(folder: str) -> int:
     """The bytes that the files below a folder take."""
     stats = (_paths.lstat(path) for path in paths_below(folder))
-    return sum(space.needed(at) for at in stats if bits.S_ISREG(at.st_mode))
+    return sum(limits.needed(at) for at in stats if bits.S_ISREG(at.st_mode))
 
 
 def copy_place(
@@ -123,7 +123,7 @@ def _make_special(source: Pinned, target: Place) -> None:
 
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     with source.reading() as (file, pinned):
-        target.refuse_too_large(space.needed(pinned.at))
+        target.refuse_too_large(limits.needed(pinned.at))
         ask(target.path, streamed(source.path))
 
         def finish(new: Pinned) -> None:

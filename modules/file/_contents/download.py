@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from modules._machine import fetching
 from modules._texts.url import ascii_url
-from modules.file._contents import space
+from modules.file._contents import limits
 from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
 from runner.api import Unforeseen, fetcher, here, refuse_unforeseen
@@ -201,7 +201,7 @@ def _save(answer: Any, file: IO[bytes], folder: str, allowance: fetching.Allowan
     before the file system is full, NotFetched where that is more than is allowed.
     """
     size = _announced_size(answer)
-    room = space.free(folder)
+    room = limits.free(folder)
     if size is not None and room is not None and size > room:
         raise _Stopped(f"it has {size} bytes, and {room} are free below {folder}")
     allowance.take(size or 0)
@@ -211,7 +211,7 @@ def _save(answer: Any, file: IO[bytes], folder: str, allowance: fetching.Allowan
         taken += len(piece)
         allowance.take(0 if size else len(piece))
         if size is None and taken > PIECE:
-            left = space.free_but_reserve(folder)
+            left = limits.free_but_reserve(folder)
             if left is not None and len(piece) > left:
                 raise _Stopped(
                     f"stopped after {taken >> 20} MiB, as the file system of {folder} is nearly"

@@ -12,7 +12,7 @@ from typing import IO
 
 from modules._paths import stat_of
 from modules._planned.overlay import overlay
-from modules.file._contents import holes, space
+from modules.file._contents import holes, limits
 from modules.file._look import opened_to_read
 from runner.api import Record, StateFailed, Unforeseen
 
@@ -57,7 +57,7 @@ class Streamed(Record):
     def room(self) -> int:
         """The bytes that the contents take on a disk."""
         with self._opened() as file:
-            return space.needed(stat_of(file))
+            return limits.needed(stat_of(file))
 
     def copy_to(self, target: IO[bytes]) -> None:
         """Write the contents into an open file."""

@@ -23,7 +23,7 @@ from typing import IO
 from modules import _paths
 from modules._paths import READ
 from modules._planned.overlay import overlay
-from modules.file._contents import space
+from modules.file._contents import limits
 from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved, resolved
 from runner.api import StateFailed, here, others_write
 from runner.api.durability import (
@@ -157,9 +157,9 @@ class Place:
 
     def refuse_too_large(self, size: int) -> None:
         """Raise StateFailed where the file system has certainly no room for so many bytes."""
-        room = space.lacking(self.folder, size)
+        room = limits.lacking(self.folder, size)
         if room is not None:
-            raise space.too_large(self.path, size, room)
+            raise limits.too_large(self.path, size, room)
 
     def beside(self) -> Place:
         """A new hidden name in the same folder, for what is then renamed to this one."""

@@ -13,6 +13,7 @@ from io import FileIO
 from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
+from modules import _paths
 from modules._machine import umask
 from modules._paths import READ
 from modules._planned.files import (
@@ -26,8 +27,7 @@ from modules._planned.files import (
     refuse_kernels,
 )
 from modules._planned.machine import planned_machine
-from modules.file._contents import space
-from modules.file._paths.mounts import mount_of
+from modules.file._contents import limits
 from modules.file._paths.place import Folder, NewFile, Pinned, Place
 from modules.file._paths.walk import refuse_unless
 from modules.file._rights import refuse_put
@@ -117,10 +117,10 @@ class PlannedPlace(Place):
     def refuse_too_large(self, size: int) -> None:
         folder = self._real_folder()
         taken = self._files.taken.get(os.stat(folder).st_dev, 0) if folder else 0
-        room = space.lacking(folder, size, taken) if folder else None
+        room = limits.lacking(folder, size, taken) if folder else None
         if room is not None:
             may_help = ("planned", self.path) if self._files.frees else ("space", self.path)
-            raise space.too_large(self.path, size, room, missing=[may_help])
+            raise limits.too_large(self.path, size, room, missing=[may_help])
 
     def _real_folder(self) -> str:
         """The folder of the machine whose file system will hold it; empty where that is not
@@ -204,7 +204,7 @@ class PlannedPlace(Place):
 
     def link_to(self, target: Place) -> None:
         other = cast(PlannedPlace, target)
-        if mount_of(self.path) != mount_of(other.path):
+        if _paths.mount_of(self.path) != _paths.mount_of(other.path):
             raise _error(OSError, errno.EXDEV, self.path)
         self._make(other.hold(other._there()))
 
@@ -271,7 +271,7 @@ class PlannedPlace(Place):
 def _room_for(entry: Entry) -> int:
     """The bytes that a planned file will take."""
     if isinstance(entry.contents, Stored) and not entry.contents.held:
-        return space.needed(os.stat(entry.contents.path))
+        return limits.needed(os.stat(entry.contents.path))
     return entry.size
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules._texts.files import text_of
+from modules._paths import text_of
 
 DETAILS = {  # the letter in the database -> Salt's key
     "P": "name",

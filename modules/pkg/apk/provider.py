@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons
 from modules.pkg.apk import database as apk_database

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons, nothing_lasting
 from modules.pkg._run import error_list

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg.package_manager import Shipped
 from runner.api import cached_look
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 
 from modules import _paths
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.rpm import packages as rpm
 from runner.api import CommandFailed, here

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg.dnf import run as dnf_run
 from modules.pkg.package_manager import Need
 from modules.pkg.rpm import needs as rpm_needs

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting
 from modules.pkg.dnf import archives as dnf_archives

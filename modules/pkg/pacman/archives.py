@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg import _run
 from modules.pkg._provided import size_of
 from modules.pkg._tar import opened_tar, unpacking_words

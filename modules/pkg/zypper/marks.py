@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Collection, Iterable
 
 from modules import _paths, file
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules.pkg.rpm import packages as rpm
 from runner.api import here
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import _paths, cmd
-from modules._texts.files import text_of
+from modules._paths import text_of
 from modules._texts.url import local_path
 from modules.pkg import _provided, _run
 from modules.pkg._former import former_packages, former_reasons, nothing_lasting

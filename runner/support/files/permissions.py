@@ -34,7 +34,7 @@ def link_of_others(link: os.stat_result, folder: os.stat_result) -> bool:
     write to (homes, /tmp, /var/www), and a link that one of them has put there may lead only to
     what is theirs. Links of root and of the caller, and links in folders that nobody else can
     write to, are followed anywhere. `files/links.py` goes by it for the files that runner itself
-    opens, `modules/file/_paths/resolve.py` for those that states change.
+    opens, `modules/file/_paths/walk.py` for those that states change.
     """
     return link.st_uid not in (0, os.geteuid()) and others_write(folder)
 

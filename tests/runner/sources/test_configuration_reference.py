@@ -13,7 +13,7 @@ import yaml
 from command import ROOT, Machine
 
 from modules._machine.fetching import MOST_MEGABYTES, MOST_SECONDS
-from modules.file._contents.limit import EDITED
+from modules.file._contents.limits import EDITED
 from runner.cli.commands.fleet import FORKS
 from runner.language.render.jinja.bound import SECONDS
 from runner.language.render.renderers import CIPHERS
