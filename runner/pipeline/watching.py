@@ -33,18 +33,24 @@ from runner.support.redaction import Secrets
 AS_IT_SHOULD_BE = ("unchanged", "changed", "no-op", "skipped")
 
 
+class Sources(Record):
+    """What a tree is compiled from. folders: those of the tree, with what counts there: all (tree),
+    or the names alone (sources). files: those of it that were read. own: the folders that runner
+    itself writes.
+    """
+
+    folders: list[Look]
+    files: list[str]
+    own: list[str]
+
+
 class Watched(Record):
     """A tree as who watches it knows it. states: by tag, "STATE: ID" without secrets. dependents:
-    by tag, the tags of the states that have a requisite on it. folders: those of the tree, with
-    what counts there: all (tree), or the names alone (sources). files: those of it that were read.
-    own: the folders that runner itself writes.
+    by tag, the tags of the states that have a requisite on it.
     """
 
     states: dict[str, str]
     dependents: dict[str, list[str]]
-    folders: list[Look]
-    files: list[str]
-    own: list[str]
 
 
 class Seen(Record):
@@ -102,7 +108,15 @@ class KeptTree:
 
     def facts(self) -> Watched:
         """What there is to watch."""
-        secrets, options = self._session.run.secrets, self._session.options
+        secrets = self._session.run.secrets
+        return Watched(
+            {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._parts.whole.chunks},
+            self._parts.dependents,
+        )
+
+    def sources(self) -> Sources:
+        """What the tree is compiled from, as far as it was read."""
+        options = self._session.options
         sources, pillar = (
             [os.path.abspath(root) for of_env in roots.values() for root in of_env]
             for roots in (options.file_roots, options.pillar_roots)
@@ -112,9 +126,7 @@ class KeptTree:
         code = [
             file for root in sources for file in glob(f"{escape(root)}/_*/**/*.py", recursive=True)
         ]
-        return Watched(
-            {chunk.tag: _named(secrets.chunk(chunk)) for chunk in self._parts.whole.chunks},
-            self._parts.dependents,
+        return Sources(
             [("sources", root) for root in sources]
             + [("tree", folder) for folder in (*pillar, os.path.abspath(facts))],
             [*map(os.path.abspath, options.files), *code, *self.files()],

@@ -29,6 +29,10 @@ class Plan(Protocol):
         """Return what there is to watch."""
         ...
 
+    def sources(self) -> Answer:
+        """Return what the tree is compiled from."""
+        ...
+
     def look(self, tags: Sequence[str] | None) -> Answer:
         """Look at states (None: all)."""
         ...
@@ -38,13 +42,15 @@ class Plan(Protocol):
         ...
 
 
+# compiles the tree; where it told what is wrong, the sources of the tree, if it knows them
+Make = Callable[[], Plan | Answer | None]
+
+
 class PlanProcess:
     """That process, as its parent sees it. pid: the leader of a group, its children included."""
 
-    def __init__(self, make: Callable[[], Plan | list[str]], leave: Callable[[], None]) -> None:
-        """make: compiles the tree; where it told what is wrong, the files that were read. leave:
-        gives up what is the parent's.
-        """
+    def __init__(self, make: Make, leave: Callable[[], None]) -> None:
+        """leave: gives up what is the parent's."""
         self.channel, other = socket.socketpair()
         self._received = b""
         self.pid = os.fork()
@@ -113,12 +119,12 @@ class _Question(Record):
     event: str
 
 
-def _hold(make: Callable[[], Plan | list[str]], channel: socket.socket) -> int:
+def _hold(make: Make, channel: socket.socket) -> int:
     plan = make()
-    if isinstance(plan, list):
-        _send(channel, {"read": plan})
+    if plan is None or isinstance(plan, dict):
+        _send(channel, {"sources": plan})
         return 1
-    _send(channel, {"facts": plan.facts()})
+    _send(channel, {"sources": plan.sources(), "facts": plan.facts()})
     used = preloaded.Used()
     _share()
     with channel.makefile("rb") as lines:

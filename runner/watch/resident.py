@@ -23,7 +23,7 @@ from runner.watch import status as told
 from runner.watch.acts import DRIFT, REPORT
 from runner.watch.inotify import Inotify
 from runner.watch.interests import Interests
-from runner.watch.plan_process import Answer, Plan, PlanProcess
+from runner.watch.plan_process import Answer, Make, PlanProcess
 from runner.watch.status import Deviation, Status
 from runner.watch.watched_by import Look, Watched, watched_by
 
@@ -87,13 +87,11 @@ class Resident:
     def __init__(
         self,
         settings: Settings,
-        make: Callable[[], Plan | list[str]],
+        make: Make,
         tell: Callable[[str], None],
         leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """make: compiles the tree; where that fails it tells what is wrong, and returns the files
-        that were read. tell: prints a line. leave: gives up, in a child, what is the caller's.
-        """
+        """tell: prints a line. leave: gives up, in a child, what is the caller's."""
         self._settings, self._make, self._tell, self._leave = settings, make, tell, leave
         self._inotify = Inotify()
         self._interests = Interests(self._inotify)
@@ -122,7 +120,6 @@ class Resident:
         self._later: dict[str, str] = {}  # looked at too often: what was seen of them since
         self._later_due = 0.0
         self._ended: list[PlanProcess] = []  # of plans that are not used any more
-        self._has_plan = False  # there was one, at least
         self._next_look = time.monotonic() + settings.every
         # seconds between signs of life: half of what systemd waits for one
         self._sign_of_life = int(os.environ.get("WATCHDOG_USEC") or 0) / 2e6 or LONGEST_SLEEP
@@ -134,18 +131,15 @@ class Resident:
 
     # -------------------------------------------------- the loop
 
-    def run(self) -> bool:
-        """Watch until a signal comes; False where the tree did not compile at the start."""
+    def run(self) -> None:
+        """Watch until a signal comes."""
         before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
         wakeup = signal.set_wakeup_fd(self._waker)
         try:
             self._compile()
             while not self._stopping:
-                if not self._has_plan and self._next is None:
-                    return False
                 self._wait()
                 self._advance()
-            return True
         finally:
             signal.set_wakeup_fd(wakeup)
             told.notify(STOPPING="1")
@@ -283,21 +277,37 @@ class Resident:
             return
         for answer in answers:
             if "facts" in answer:
-                self._take_plan(process, answer["facts"])
-            elif "read" in answer:  # by what does not compile: to be read again when it is mended
-                self._add_sources(answer["read"])
+                self._take_plan(process, **answer)
+            elif "sources" in answer:
+                self._take_problem(process, answer["sources"])
             elif process is self._plan:
                 self._answered(answer)
 
-    def _take_plan(self, process: PlanProcess, facts: Answer) -> None:
+    def _take_problem(self, process: PlanProcess, sources: Answer | None) -> None:
+        """The tree does not compile: that is told, and it is read again when it is edited."""
+        self._next = None
+        process.close()
+        self._ended.append(process)
+        if sources:
+            self._add_sources(**sources)
+        else:  # the configuration cannot be read
+            self._next_look = min(self._next_look, time.monotonic() + MINUTE)
+        instead = "the plan from before is used" if self._plan else "it is watched until it does"
+        problem = f"the tree does not compile: {instead}"
+        self._status = self._status._replace(problem=problem)
+        self._tell(problem)
+        self._watch(self._compiled)
+        told.notify(READY="1")
+        self._ready()
+
+    def _take_plan(self, process: PlanProcess, sources: Answer, facts: Answer) -> None:
         if self._plan is not None:
             self._plan.close()  # it ends when its child has
             self._ended.append(self._plan)
         self._plan, self._next = process, None
         self._states, self._dependents = facts["states"], facts["dependents"]
-        self._sources = {TREE: [(kind, path) for kind, path in facts["folders"]]}
-        self._add_sources(facts["files"])
-        self._interests.own = frozenset(facts["own"])
+        self._sources = {}
+        self._add_sources(**sources)
         self._interests.look_again()
         self._looks = {tag: by for tag, by in self._looks.items() if tag in self._states}
         if self._is_renewed:
@@ -310,35 +320,31 @@ class Resident:
             if tag in self._states
         }
         self._job = None
-        self._all_due = self._has_plan = True
+        self._all_due = True
         # before the first look, which may have to wait for the run that has this started
         told.notify(READY="1", STATUS=f"looking at {len(self._states)} states")
         self._status = self._status._replace(
             planned=time.time(), problem="", states=len(self._states)
         )
 
-    def _add_sources(self, files: Iterable[str]) -> None:
-        """Watch files of the tree that were read."""
+    def _add_sources(
+        self, files: Iterable[str], folders: Iterable[Look] = (), own: Iterable[str] = ()
+    ) -> None:
+        """Watch files of the tree that were read, and its folders. own: what runner writes."""
+        self._interests.own |= frozenset(own)
         looks: list[Look] = [("path", path) for path in files]
-        self._sources[EDITED] = dict.fromkeys([*self._sources.get(EDITED, ()), *looks])
+        for who, more in (TREE, map(tuple, folders)), (EDITED, looks):
+            self._sources[who] = dict.fromkeys([*self._sources.get(who, ()), *more])
 
     def _lost(self, process: PlanProcess) -> None:
-        """A process of a plan has ended: its tree does not compile, or somebody has killed it."""
+        """A process of a plan has been killed."""
         process.close()
         process.collect()
         if process is self._next:
             self._next = None
-            if self._plan is None:
-                self._next_look = min(self._next_look, time.monotonic() + AGAIN)
-            else:
-                problem = "the tree does not compile: the plan from before is used"
-                self._status = self._status._replace(problem=problem)
-                self._tell(problem)
-                self._watch(self._compiled)
-                self._ready()
         elif process is self._plan:
             self._plan, self._job, self._all_due = None, None, False
-            self._next_look = min(self._next_look, time.monotonic() + AGAIN)
+        self._next_look = min(self._next_look, time.monotonic() + AGAIN)
 
     # -------------------------------------------------- looks and runs
 
@@ -481,6 +487,8 @@ class Resident:
         told.write(self._settings.state_dir, self._status)
         count, others = len(self._states), len(self._deviations)
         text = f"watching {count} states, {others} not as they should be"
+        if self._status.problem:
+            text = f"{text}; {self._status.problem}" if self._plan else self._status.problem
         told.notify(STATUS=text, WATCHDOG="1")
         self._next_sign = time.monotonic() + self._sign_of_life
 

@@ -46,8 +46,10 @@ class Watcher:
 
 
 @contextmanager
-def watching(machine: Machine, *words: str) -> Iterator[Watcher]:
-    """Start one; it has looked at all states when the block begins, and has ended after it."""
+def watching(machine: Machine, *words: str, ready: str = "not as they") -> Iterator[Watcher]:
+    """Start one; it has looked at all states when the block begins, and has ended after it. ready:
+    what it tells of itself then.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         path = machine.folder / "notify"
         path.unlink(missing_ok=True)
@@ -59,7 +61,7 @@ def watching(machine: Machine, *words: str) -> Iterator[Watcher]:
             started = machine.start("watch", *words, stdout=out, stderr=out)
             with started as process:
                 watcher = Watcher(channel, process, output)
-                watcher.until(lambda: any("not as they" in text for text in watcher.told))
+                watcher.until(lambda: any(ready in text for text in watcher.told))
                 try:
                     yield watcher
                 finally:

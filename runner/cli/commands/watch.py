@@ -75,8 +75,8 @@ def _watch(common: Common, names: list[str], act: str, every: str) -> int:
     make = watching.compiling(common, names, act)
     with lock.held(state_dir, name=status.LOCK) as leave:
         settings = resident.Settings(state_dir, act, float(seconds), tuple(names))
-        is_ended = resident.Resident(settings, make, _tell, leave).run()
-    return 0 if is_ended else 1
+        resident.Resident(settings, make, _tell, leave).run()
+    return 0
 
 
 def _tell(line: str) -> None:
@@ -85,7 +85,7 @@ def _tell(line: str) -> None:
 
 def _list(common: Common, names: list[str]) -> int:
     plan = watching.compiling(common, names, acts.REPORT)()
-    if isinstance(plan, list):
+    if not isinstance(plan, watching.CommandPlan):
         return 1
     states, answer = plan.facts()["states"], plan.look(None)
     if "looks" not in answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -41,11 +41,14 @@ if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
     from runner.model.events import Event
 
+    News = Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]
 
-def notices(options: Any) -> Callable[[Event], None]:
+
+def notices(options: Any, news: News = list) -> Callable[[Event], None]:
     """A listener that prints warnings to stderr, and draws cycles in the cache folder.
 
     With `-q` warnings of the tree are held back until the run has changed something or failed.
+    news: takes those of the tree that are shown, and returns those that are to be.
     """
     quiet = options.quiet
     held_back: list[Diagnostic] = []
@@ -53,14 +56,16 @@ def notices(options: Any) -> Callable[[Event], None]:
     def listener(event: Event) -> None:
         nonlocal quiet
         if isinstance(event, Warned):
-            if quiet and event.of_tree:
+            if not event.of_tree:
+                answers.show_problems(event.problems)
+            elif quiet:
                 held_back.extend(event.problems)
             else:
-                answers.show_problems(event.problems)
+                answers.show_problems(news(event.problems))
         elif isinstance(event, RunFinished):
             if quiet and (event.report.changed or event.report.failed):
                 quiet = False
-                answers.show_problems(held_back)
+                answers.show_problems(news(held_back))
         elif isinstance(event, CycleFound):
             cycle_pages.draw(event, options.cachedir)
 
@@ -74,12 +79,13 @@ def finish(
     run: Callable[[tuple[Any, ...]], Report],
     shown: Callable[[Report], Any] | None = None,
     command: str | None = None,
+    news: News = list,
 ) -> int:
     """Run states with the listeners that the output needs, and print what they do not. Raises
     BrokenPipeError when nobody reads the output any more.
 
     shown: what json and yaml show of the report. command: what does what a dry run shows (None: the
-    same command line without `--test`).
+    same command line without `--test`). news: see `notices`.
     """
     wait_randomly(common)
     with failed_start.metrics_of_failed_start(
@@ -88,7 +94,7 @@ def finish(
         if scheduled_runs.ends_at_once(common, options):
             return DONE
     with ExitStack() as after, ExitStack() as opened:
-        listeners = _listeners(common, options, command, after, opened)
+        listeners = _listeners(common, options, command, news, after, opened)
         with (
             answer_alone(common.for_people or common.events == "-"),
             image_build.built(options) if options.image else nullcontext() as odd,
@@ -124,12 +130,17 @@ def _name_restart() -> None:
 
 
 def _listeners(
-    common: Common, options: Any, command: str | None, after: ExitStack, opened: ExitStack
+    common: Common,
+    options: Any,
+    command: str | None,
+    news: News,
+    after: ExitStack,
+    opened: ExitStack,
 ) -> list[Any]:
     """Return what listens to a run. opened: what they need until the run has ended; after: until
     its answer is printed.
     """
-    listeners: list[Any] = [notices(options)]
+    listeners: list[Any] = [notices(options, news)]
     textfile = options.raw.get("prometheus_textfile")
     if options.raw.get("html_report"):
         listeners += after.enter_context(html_report.paged(options))

@@ -18,22 +18,41 @@ from runner.pipeline.watching import KeptTree, Outdated
 from runner.watch.acts import DRIFT
 
 if TYPE_CHECKING:
+    from runner.model.diagnostics import Diagnostic
     from runner.pipeline.watching import Seen
     from runner.watch.plan_process import Answer
+
+
+class Told:
+    """Warnings that this process and its children have shown: each is news once."""
+
+    MOST = 1 << 16  # bytes; what comes then is always news
+
+    def __init__(self) -> None:
+        self._shown = os.memfd_create("told")  # children have it at the same place
+
+    def news(self, problems: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """Those that nobody was shown, who is now."""
+        shown = os.pread(self._shown, self.MOST, 0).splitlines()
+        keys = {b"%x" % (hash(repr(problem)) % (1 << 64)): problem for problem in problems}
+        new = {key: problem for key, problem in keys.items() if key not in shown}
+        if len(shown) + len(new) < self.MOST / 20:
+            os.write(self._shown, b"".join(b"%b\n" % key for key in new))
+        return [*new.values()]
 
 
 class CommandPlan:
     """A compiled tree, whose runs are shown as those of a command line are."""
 
-    def __init__(self, common: Common, options: Any, names: Sequence[str]) -> None:
-        self._common, self._options = common, options
+    def __init__(self, common: Common, options: Any, names: Sequence[str], told: Told) -> None:
+        self._common, self._options, self._told = common, options, told
         self._kept = KeptTree(options, names)
 
     def compile(self) -> None:
         self._kept.compile()
 
-    def files(self) -> list[str]:
-        return self._kept.files()
+    def sources(self) -> Answer:
+        return self._kept.sources()._asdict()
 
     def facts(self) -> Answer:
         return self._kept.facts()._asdict()
@@ -50,7 +69,7 @@ class CommandPlan:
             return report
 
         def finished() -> Answer:
-            finish(self._common, self._options, run, command="")
+            finish(self._common, self._options, run, command="", news=self._told.news)
             if found:
                 return found[0]._asdict()
             # somebody has disabled the runs that start by themselves
@@ -74,23 +93,25 @@ def _told(run: Callable[[], Answer]) -> Answer:
 
 def compiling(
     common: Common, names: Sequence[str], act: str
-) -> Callable[[], CommandPlan | list[str]]:
+) -> Callable[[], CommandPlan | Answer | None]:
     """Return what compiles the tree as it is then, with the configuration as it is then. Where that
-    does not compile it tells what is wrong, and returns the files that were read.
+    does not compile it tells what is wrong, and returns the sources of the tree, if it knows them.
     """
 
-    def make() -> CommandPlan | list[str]:
+    shown = Told()
+
+    def make() -> CommandPlan | Answer | None:
         plan = None
         # a run that waits for another one, and says something only if it has found something
         own = common._replace(test=act != DRIFT, quiet=True, scheduled=True)
         try:
             options = options_of(own, running=True)._replace(wait=-1.0)
-            plan = CommandPlan(own, options, names)
+            plan = CommandPlan(own, options, names, shown)
             plan.compile()
             return plan
         except Exception as error:
             _show(error)
-            return [] if plan is None else plan.files()
+            return plan and plan.sources()
 
     return make
 

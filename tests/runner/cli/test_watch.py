@@ -84,6 +84,19 @@ def test_drift_is_put_right_with_its_reactions(watched: Machine) -> None:
     assert watcher.process.returncode == 0
 
 
+def test_what_is_said_of_the_tree_is_said_once(watched: Machine) -> None:
+    conf, strange = watched.folder / "conf", "{tmp}/strange:\n  file.absent: [{odd: 1}]\n"
+    watched.write(web=TREE.replace("{tmp}/other", "{tmp}/no_orphan") + strange)
+    with watching(watched, "--act", "drift") as watcher:  # which makes a file
+        for wrong in ("wrong", "wrong again"):
+            conf.write_text(wrong)
+            until_right(watcher, conf)
+        assert watcher.said.count("no state declares 1 thing of earlier highstates") == 1
+        assert watcher.said.count("no argument 'odd'") == 1
+        watched.write(web=TREE.replace("{tmp}/other", "{tmp}/no_orphan_again"))
+        watcher.until(lambda: "no state declares 2 things" in watcher.said)
+
+
 def test_what_is_replaced_or_below_a_missing_folder_is_seen(machine: Machine) -> None:
     deep = machine.folder / "a/b/conf"
     machine.write(
@@ -248,10 +261,16 @@ def test_what_a_pull_has_brought_is_not_put_back(machine: Machine) -> None:
         until_right(watcher, conf)
 
 
-def test_a_tree_that_never_compiled_is_an_error(machine: Machine) -> None:
-    machine.write(web="a:\n  file.mangled: []\n")
-    done = machine("watch", "web", code=1)
-    assert "file.mangled" in done.stderr
+def test_a_tree_that_does_not_compile_at_the_start_is_waited_for(machine: Machine) -> None:
+    conf = machine.folder / "conf"
+    machine.write(web="include: [more]\na:\n  file.mangled: []\n")
+    with watching(machine, "web", "--act", "drift", ready="until it does") as watcher:
+        assert any("READY=1" in text for text in watcher.told)
+        assert status(machine)["problem"] in watcher.said
+        machine.write(web="include: [more]\n")
+        watcher.until(lambda: watcher.said.count("SLS more") > 1)
+        machine.write(more=f"{conf}: {{file.managed: [{{contents: right}}]}}\n")
+        until_right(watcher, conf)
 
 
 # ---------------------------------------------------------------- how it ends
