@@ -25,7 +25,7 @@ from unittest.mock import patch
 import pytest
 from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
-from law_table import LAWS
+from law_table import LAWS, is_idle, is_slow
 from laws import EVERYTHING, Scenario, all_scenarios
 from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
@@ -37,6 +37,7 @@ from modules.file._contents.write import Owner
 from modules.file._paths.place import place
 from runner.api import CommandFailed, Plan, StateFailed, running
 from runner.api.planning import changes_planned
+from runner.engine.made import takes_away
 from runner.engine.step import Call
 from runner.language.arguments.schema import Parameter, schema_of
 
@@ -263,6 +264,44 @@ def test_undo_brings_back_what_was_there(scenario: Scenario, tmp_path: Path) -> 
         assert snapshot(tmp_path) == before
     else:
         assert foreseen[1] or snapshot(tmp_path) == before, "it says what it does not bring back"
+
+
+IDLE = [each for each in HERE if is_idle(each) and can_be_said(each) and not is_slow(each)]
+IDLE_OF_EACH = {each.function: each for each in reversed(IDLE)}.values()
+TAKES = [each for each in IDLE_OF_EACH if takes_away(each.function.partition(".")[2])]
+SOME = [
+    each
+    for many, count in ((TAKES, 12), (IDLE, 8))
+    for each in random.Random(34).sample(many, min(count, len(many)))
+]
+BEHIND = IDLE if EVERYTHING else SOME
+
+
+@pytest.mark.parametrize("scenario", BEHIND, ids=names)
+def test_what_finds_nothing_to_take_away_is_undecided_behind_what_it_requires(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    """Behind a command of which nobody knows what it does; all else that has nothing to do stays
+    decided.
+    """
+    with skipping_what_needs_root():
+        scenario.setup(tmp_path)
+    result = Trial(scenario, tmp_path, behind={"cmd.run": [{"name": "env true"}]}).run("--test")
+    takes = takes_away(scenario.function.partition(".")[2])
+    assert result.get("__decided_by__", "") == ("cmd: behind" if takes else ""), result
+    assert result["result"] is (None if takes else True), result
+
+
+def test_what_removes_what_another_makes_is_known_to_take_it_away() -> None:
+    wrong = []
+    for name in functions():
+        module, _, own = name.partition(".")
+        makes = REGISTRY.state(name).hook("OPPOSITE") or {}
+        wrong += [f"{module}.{fun}" for fun in makes if fun == own and takes_away(own)]
+        for opposite in makes.values():
+            fun = opposite if isinstance(opposite, str) else opposite.function
+            wrong += [] if takes_away(fun) else [f"{module}.{fun}"]
+    assert not {*wrong}, "their names are to be in runner/engine/made.py"
 
 
 def see_behind_a_plan(scenario: Scenario, tmp_path: Path) -> None:

@@ -82,8 +82,7 @@ class PendingFacts:
         if len(packages) > 1:
             nearest = {state: packages[state] for state in required() if state in packages}
             packages = nearest | packages
-        opening = {state for state, names in self._open.items() if not names}
-        opened = partial(_first_of, required, opening) if opening else None
+        opened = partial(self.opened_by, required) if self.open_by else None
         pending = packages, self.facts, self._made, self._altered, settled, opened
         return doubts.Doubts(*pending, named=self._named, called=self._called) or None
 
@@ -181,6 +180,11 @@ class PendingFacts:
             return self.brings(known, required)
         return self._opens(known, required) or next(iter(required), "")
 
+    def opened_by(self, required: Callable[[], Sequence[str]]) -> str:
+        """The first required state after which anything may be there; empty when none."""
+        opening = {state for state, names in self._open.items() if not names}
+        return next(filter(opening.__contains__, required()), "") if opening else ""
+
     def hindered(self, dry_run_check: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
         """The reason why a plan cannot be carried out, unless a pending one may change that."""
         try:
@@ -253,10 +257,6 @@ class PendingFacts:
                 case ("file", str(path)) if lies_in(path, folder):
                     return state
         return ""
-
-
-def _first_of(required: Callable[[], Sequence[str]], states: Collection[str]) -> str:
-    return next((state for state in required() if state in states), "")
 
 
 def unsettle(settled: MutableMapping[str, object], provides: object) -> None:

@@ -420,12 +420,18 @@ class Invoker:
 
     def _bringer(self, invocation: Invocation, outcome: object) -> str:
         """The pending state that may bring what is not there, so that there is nothing to do; empty
-        when none.
+        when none. Of what takes things away, and finds none, it is a required one after which
+        anything may be there.
         """
-        if invocation.mode is not Mode.DRY or not isinstance(outcome, Done) or not outcome.missing:
+        if invocation.mode is not Mode.DRY or invocation.reaction:
             return ""
-        hidden = self._hidden(invocation, from_commands=False)
-        return self._facts(invocation).may_bring(list(outcome.missing), hidden)
+        facts, by = self._facts(invocation), ""
+        if isinstance(outcome, Done) and outcome.missing:
+            hidden = self._hidden(invocation, from_commands=False)
+            by = facts.may_bring(list(outcome.missing), hidden)
+        if not by and engine_made.takes_away(invocation.chunk.fun):
+            by = facts.opened_by(invocation.waits_for)
+        return by
 
     def _failed(
         self,

@@ -18,7 +18,15 @@ from runner.model.patterns import pattern
 from runner.model.places import Place, Untyped
 
 # more names of functions that take something away, and make nothing
-_TAKES = pattern(r"(^|_)(absent|delete|remove|removed|flush|unset|uninstalled|cleaned)$|^un")
+_TAKES = pattern(
+    r"(^|_)(absent|deleted?|(auto)?removed?|flush|unset|uninstalled|cleaned|closed|stopped|down"
+    r"|reset)$|^un(?!it$|comment$)"
+)
+
+
+def takes_away(fun: str) -> bool:
+    """Return whether a state function only takes something away."""
+    return fun in TAKING or _TAKES.search(fun) is not None
 
 
 def about_to_make(run: Run, call: Call, chunk: Chunk) -> tuple[Thing, ...]:
@@ -35,7 +43,7 @@ def about_to_make(run: Run, call: Call, chunk: Chunk) -> tuple[Thing, ...]:
         )
     except Exception:  # of a hook: what it makes is not known, which must not cost its change
         return ()
-    if made or call.function.non_idempotent or chunk.fun in TAKING or _TAKES.search(chunk.fun):
+    if made or call.function.non_idempotent or takes_away(chunk.fun):
         return made
     return (Thing(f"{chunk.state} {chunk.name}"),)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,19 @@ from laws import Scenario
 from prestarted import STARTS
 
 
-def as_sls(scenario: Scenario, tmp: Path) -> str:
-    """The scenario as the state `it` of an SLS. Raises TypeError for what no SLS can say."""
+def as_sls(scenario: Scenario, tmp: Path, behind: Mapping[str, Any] | None = None) -> str:
+    """The scenario as the state `it` of an SLS. behind: a state that it requires. Raises TypeError
+    for what no SLS can say.
+    """
     arguments = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
     if scenario.function == "module.run" and "name" not in scenario.args:
         del arguments["name"]
     body = [{key: value} for key, value in arguments.items()]
-    return "#!json\n" + json.dumps({"it": {scenario.function: body}})
+    states: dict[str, Any] = {"it": {scenario.function: body}}
+    if behind:
+        body.append({"require": [{name.partition(".")[0]: "behind"} for name in behind]})
+        states = {"behind": behind, **states}
+    return "#!json\n" + json.dumps(states)
 
 
 def can_be_said(scenario: Scenario) -> bool:
@@ -49,14 +56,16 @@ def snapshot(folder: Path, times: bool = False) -> dict[str, Any]:
 class Trial(Machine):
     """A scenario in its own folder, and runner beside it."""
 
-    def __init__(self, scenario: Scenario, tmp: Path) -> None:
+    def __init__(
+        self, scenario: Scenario, tmp: Path, behind: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(tmp.with_name(f"{tmp.name}-own"))
         root = tmp / "tree" if (tmp / "tree").is_dir() else tmp
         self.config["file_roots"] = {"base": [str(self.folder / "states"), str(root)]}
         self.config_file = root / "runner.yaml"  # the grains lie beside it
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(STARTS)}
         self.environment = {**inherited, **self.environment, "PATH": os.environ["PATH"]}
-        self.write(scenario=as_sls(scenario, tmp))
+        self.write(scenario=as_sls(scenario, tmp, behind))
         self.argv()
 
     def run(self, *words: str) -> dict[str, Any]:

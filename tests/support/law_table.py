@@ -54,9 +54,19 @@ def is_good(scenario: Scenario) -> bool:
     return scenario.plans and scenario.fails is None and scenario.breaks is None
 
 
+def is_idle(scenario: Scenario) -> bool:
+    """Whether it has nothing to do."""
+    return not scenario.plans and scenario.fails is None and scenario.breaks is None
+
+
+def is_slow(scenario: Scenario) -> bool:
+    """Whether its preparations take seconds."""
+    return scenario.function.startswith(SLOW)
+
+
 def changes_here(scenario: Scenario) -> bool:
     """Whether it does so without a machine of its own, and soon."""
-    return is_good(scenario) and not scenario.machine and not scenario.function.startswith(SLOW)
+    return is_good(scenario) and not scenario.machine and not is_slow(scenario)
 
 
 def every(names: str, why: str) -> dict[str, str]:

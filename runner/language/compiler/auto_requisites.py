@@ -20,10 +20,13 @@ from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATC
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
     """
-    absent remove removed purged dead disabled masked unmounted missing tidied pruned not_cached
+    absent remove removed purged dead disabled unmounted missing tidied pruned not_cached
     fstab_absent options_absent sections_absent config_unset env_absent list_absent
+    retention_schedule
     """.split()
 )
+# and one that makes what keeps a thing from being used
+WITHOUT_ORDER = TAKING | {"masked"}
 # functions that make nothing: they see what is there in their place
 CHECKING = frozenset(("exists",))
 # (number of the chunk, kind) -> (state module, ID or name) pairs
@@ -47,7 +50,7 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
     """
     index: dict[tuple[str, str], list[int]] = {}
     for number, chunk in enumerate(chunks):
-        if chunk.fun not in TAKING | CHECKING:
+        if chunk.fun not in WITHOUT_ORDER | CHECKING:
             names = {(chunk.state, chunk.id), (chunk.state, chunk.name)}
             if STANDS_FOR in hooks[number]:
                 names.update(ask(number, STANDS_FOR))
@@ -55,7 +58,7 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
                 index.setdefault(name, []).append(number)
     collected: dict[Link, None] = {}
     for number, chunk in enumerate(chunks):
-        asking = hooks[number] if chunk.fun not in TAKING else ()
+        asking = hooks[number] if chunk.fun not in WITHOUT_ORDER else ()
         for kind in filter(AUTOMATIC.__contains__, asking):
             for name in ask(number, kind):
                 for other in index.get(name, ()):
