@@ -14,5 +14,9 @@ case " $* " in
 esac
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
-.venv/bin/mypy
-exec .venv/bin/pytest "$@"
+.venv/bin/mypy >.venv/mypy.txt 2>&1 & # beside the tests, which often wait
+failed=0
+.venv/bin/pytest "$@" || failed=$?
+wait $! || failed=$?
+cat .venv/mypy.txt
+exit $failed
