@@ -17,6 +17,7 @@ from pathlib import Path
 import networkx
 import pytest
 from command import ROOT
+from extras import EXTRAS, extra_of, lines_of, passages
 from looks import dotted, unmarked
 
 from runner.engine.loader.registry import Registry
@@ -248,6 +249,38 @@ def test_the_test_of_families_sees_an_import(tmp_path: Path, name: str) -> None:
     (file := tmp_path / name).parent.mkdir(parents=True)
     file.write_text("def lazy():\n    from modules.storage import lvm\n")
     assert strays(tmp_path) == [f"{name}:2 imports modules.storage.lvm"]
+
+
+# ---------------------------------------------------------------- the core and its extras
+
+LARGEST_CORE = 115_000  # lines
+
+
+def doors(root: Path = ROOT) -> set[tuple[str, str]]:
+    """Who of the core imports an extra, and which."""
+    modules = ((module_name(path, root), path) for path in sources(root))
+    return {*passages((module, item.name) for module, p in modules for item in imports(p, root))}
+
+
+def test_an_extra_is_imported_by_itself_other_extras_and_its_doors() -> None:
+    named = {(door, name) for name, extra in EXTRAS.items() for door in extra.doors.split()}
+    assert doors() == named
+    files = {file for extra in EXTRAS.values() for file in extra.files.split()}
+    assert files <= {*map(module_name, sources())}
+
+
+def test_the_test_of_extras_sees_an_import(tmp_path: Path) -> None:
+    (file := tmp_path / "runner/engine/any.py").parent.mkdir(parents=True)
+    file.write_text("def lazy():\n    from runner.tools.lsp import server\n")
+    (tmp_path / "runner/watch").mkdir()
+    (tmp_path / "runner/watch/any.py").write_text("from runner.tools import lsp, queries\n")
+    assert doors(tmp_path) == {("runner.engine.any", "the language server")}
+
+
+def test_the_core_stays_as_large_as_one_person_can_hold() -> None:
+    names = {path: module_name(path) for path in sources()}
+    core = [path for path, name in names.items() if not family(name) and not extra_of(name)]
+    assert sum(map(lines_of, core)) <= LARGEST_CORE
 
 
 # ---------------------------------------------------------------- circles

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command import Machine, prestarted_server
+from extras import extra_of
 
 import runner
 from runner import pipeline
@@ -410,6 +411,17 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
     assert [name for name in imported if name.startswith(unneeded)] == []
     ours = [name for name in imported if name.startswith(("runner", "states", "modules"))]
     assert len(ours) <= MOST_OF_OURS
+
+
+def test_runs_execute_nothing_of_what_they_do_without(machine: Machine) -> None:
+    machine.write(
+        top="base: {'*': [a]}\n",
+        a="{tmp}/x:\n  file.managed:\n    - contents: x\n"
+        "'true':\n  cmd.run:\n    - require: [file: {tmp}/x]\n"
+        "'false':\n  cmd.run:\n    - onfail: [cmd: 'true']\n",
+    )
+    for words in (("highstate",), ("highstate", "--test"), ("show", "lowstate"), ("check",)):
+        assert [name for name in imported_by(machine, *words) if extra_of(name)] == []
 
 
 def test_a_second_highstate_needs_no_pyyaml(machine: Machine) -> None:
