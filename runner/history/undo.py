@@ -63,15 +63,16 @@ class UndoStep(Record):
         """This step as it is shown; where a link pointed to is hidden when it points to a secret
         now.
         """
+        words = {"refused": mask(self.refused), "note": mask(self.note)}
         if isinstance(self.was, Snapshot) and isinstance(self.now, Snapshot):
             was, now = undo_paths.masked(self.was, self.now, mask)
-            return self._replace(was=was, now=now, refused=mask(self.refused))
+            return self._replace(was=was, now=now, **words)
         assert isinstance(self.was, FormerState) and isinstance(self.now, FormerState)
         former, present = (
             state._replace(name=mask(state.name), state=mask(state.state))
             for state in (self.was, self.now)
         )
-        return self._replace(was=former, now=present, refused=mask(self.refused))
+        return self._replace(was=former, now=present, **words)
 
 
 class Watcher(Record):
@@ -139,6 +140,7 @@ class Undo(Record):
     def masked(self, mask: Callable[[Any], Any]) -> Undo:
         """This undo as it is shown."""
         return self._replace(
+            command=mask(self.command),
             steps=tuple(step.masked(mask) for step in self.steps),
             unknown=tuple(map(mask, self.unknown)),
             later=tuple((number, mask(command)) for number, command in self.later),

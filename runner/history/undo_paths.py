@@ -12,6 +12,7 @@ from runner.history.contents import ContentStore
 from runner.history.kept import KeptRun
 from runner.history.snapshots import Snapshot, at, unpacked
 from runner.history.undo_foresight import Foresight, Functions
+from runner.support.redaction import HIDDEN
 
 if TYPE_CHECKING:
     from typing import Any
@@ -140,7 +141,7 @@ def masked(was: Snapshot, now: Snapshot, mask: Callable[[Any], Any]) -> tuple[Sn
         for snapshot in (was, now)
     )
     if shown_now.target != now.target and shown_was.target:
-        shown_was = shown_was._replace(target=shown_now.target)
+        shown_was = shown_was._replace(target=HIDDEN)
     return shown_was, shown_now
 
 

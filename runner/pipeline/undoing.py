@@ -70,8 +70,9 @@ def undo(
                 [watcher[:5] for watcher in plan.all_watchers],
             )
             results = undone.reacted(session, plan.watchers) if react else []
-            left_out += [f"{step.subject} was left out: {step.refused}" for step in plan.refused]
-            left_out += [f"{call} was left out: it cannot be undone" for call in plan.unknown]
+            shown = plan.masked(mask)
+            left_out += [f"{step.subject} was left out: {step.refused}" for step in shown.refused]
+            left_out += [f"{call} was left out: it cannot be undone" for call in shown.unknown]
         warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
         done = bool(plan.restored or not plan.unknown)
-        return undone.Undone(plan.masked(mask), done, other, tuple(results))
+        return undone.Undone(shown, done, other, tuple(results))

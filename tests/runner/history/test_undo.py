@@ -320,6 +320,45 @@ def test_what_is_not_to_be_shown_is_not_shown_as_a_version(machine: Machine) -> 
     assert "+p: ****" in shown and "geheim42" not in shown
 
 
+def test_what_has_become_a_secret_since_is_hidden_in_an_undo(machine: Machine) -> None:
+    """In the command, steps, reasons, watchers and what is left out: planned, refused, done."""
+    for name in ("link", "theirs"):
+        (machine.folder / name).symlink_to("/to/before")
+    machine.write(
+        a="{tmp}/link: {file.symlink: [target: /to/geheim42, force: true]}\n"
+        "{tmp}/theirs: {file.symlink: [target: /to/geheim42, force: true]}\n"
+        "{tmp}/geheim42: {file.managed: [contents: x]}\n"
+        "on geheim42: {cmd.wait: [name: 'true geheim42', watch: [file: '{tmp}/link']]}\n"
+        "true geheim42: {cmd.run: []}\n",
+        b="{tmp}/b: {file.touch: []}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="{}",
+    )
+    machine("sls", "a", "--pillar", "{word: geheim42}")
+    machine("single", "cmd.run", "true geheim42")
+    (machine.folder / "theirs").unlink()
+    (machine.folder / "theirs").symlink_to("/to/somebody")
+    shown = machine("undo", "--test", code=2).stdout
+    assert shown.count("geheim42") == 11, "nobody knows yet that it is one"
+
+    def hides(*words: str) -> None:
+        done = machine(*words, code=None)
+        assert "**********" in done.stdout + done.stderr
+        assert "geheim42" not in done.stdout + done.stderr
+
+    machine.write(pillar__p="password: geheim42")
+    hides("undo", "--test")
+    hides("undo", "--test", "--out", "json")
+    hides("undo", "--strict")
+    machine("sls", "b")
+    machine.write(pillar__p="password: another42")
+    hides("undo", "1", "--test")  # what is a former one now
+    machine.write(pillar__p="password: geheim42")
+    hides("undo", "1", "--react")
+    hides("history", "show", "last")
+    assert os.readlink(machine.folder / "link") == "/to/before"
+
+
 def test_a_strict_undo_does_all_or_nothing(machine: Machine) -> None:
     machine.write(a=FILE + FILE.replace("/f:", "/g:"))
     machine("sls", "a")
