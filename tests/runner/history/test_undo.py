@@ -22,9 +22,11 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.history.kept import KeptRun
+from runner.history.kept import Kept, KeptRun
 from runner.history.store import MIGRATIONS
-from runner.history.undo import earlier
+from runner.history.undo import UndoStep, earlier
+from runner.model.former_state import FormerState
+from runner.support.redaction import Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 
@@ -357,6 +359,15 @@ def test_what_has_become_a_secret_since_is_hidden_in_an_undo(machine: Machine) -
     hides("undo", "1", "--react")
     hides("history", "show", "last")
     assert os.readlink(machine.folder / "link") == "/to/before"
+
+
+def test_other_parts_of_the_machine_hide_secrets_in_an_undo() -> None:
+    secrets = Secrets()
+    secrets.add("geheim42")
+    was, now = (FormerState("crontab", "geheim42", {"lines": [of]}) for of in ("geheim42", "b"))
+    step = UndoStep(was, now, Kept(0, 0, "", was), note="geheim42 is lost").masked(secrets.mask)
+    assert str(step) == "crontab **********: lines with ********** and without b"
+    assert step.note == "********** is lost"
 
 
 def test_a_strict_undo_does_all_or_nothing(machine: Machine) -> None:
