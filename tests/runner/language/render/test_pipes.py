@@ -325,6 +325,8 @@ def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> Non
     error = machine("show", "low-sls", "b", code=1).stderr
     assert "d.yaml:2" in error
     assert "called from" in error
+    (error,) = json.loads(machine("sls", "b", "--out", "json", code=1).stdout)["local"]
+    assert "states/d.yaml:2" in error and "states/b.sls:1" in error.partition("called from")[2]
 
 
 YAMLEX = """#!yamlex
