@@ -272,8 +272,8 @@ def test_an_extra_is_imported_by_itself_other_extras_and_its_doors() -> None:
 def test_the_test_of_extras_sees_an_import(tmp_path: Path) -> None:
     (file := tmp_path / "runner/engine/any.py").parent.mkdir(parents=True)
     file.write_text("def lazy():\n    from runner.tools.lsp import server\n")
-    (tmp_path / "runner/watch").mkdir()
-    (tmp_path / "runner/watch/any.py").write_text("from runner.tools import lsp, queries\n")
+    (tmp_path / "runner/tools/watch").mkdir(parents=True)
+    (tmp_path / "runner/tools/watch/any.py").write_text("from runner.tools import lsp, queries\n")
     assert doors(tmp_path) == {("runner.engine.any", "the language server")}
 
 

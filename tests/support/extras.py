@@ -53,7 +53,9 @@ EXTRAS: Mapping[str, Extra] = {
         "modules.undo runner.history.undo runner.history.undo_states runner.history.merging"
         f" runner.pipeline.undoing runner.pipeline.undone runner.output.undo {COMMANDS}.undo"
     ),
-    "watching": Extra(f"runner.watch runner.pipeline.watching {COMMANDS}.watch {RUNNING}.watching"),
+    "watching": Extra(
+        f"runner.tools.watch runner.pipeline.watching {COMMANDS}.watch {RUNNING}.watching"
+    ),
     "schedules": Extra(
         f"{COMMANDS}.schedule {RUNNING}.scheduling {RUNNING}.installed_schedule",
         f"{COMMANDS}.disable",

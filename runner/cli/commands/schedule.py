@@ -33,7 +33,7 @@ from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
 from runner.sources.config import load
 from runner.tools.queries import show
-from runner.watch.acts import ACTS
+from runner.tools.watch.acts import ACTS
 
 ACTIONS = ("install", "status", "remove")
 SCHEDULED_COMMANDS = ("runner highstate", "runner pull", "runner watch:")

@@ -17,8 +17,8 @@ from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.text import safe
 from runner.pipeline import lock
-from runner.watch import acts, resident, status
-from runner.watch.watched_by import watched_by
+from runner.tools.watch import acts, resident, status
+from runner.tools.watch.watched_by import watched_by
 
 ACTIONS = ("status", "fix")
 

@@ -15,12 +15,12 @@ from runner.model.errors import RunnerError
 from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.pipeline.watching import KeptTree, Outdated
-from runner.watch.acts import DRIFT
+from runner.tools.watch.acts import DRIFT
 
 if TYPE_CHECKING:
     from runner.model.diagnostics import Diagnostic
     from runner.pipeline.watching import Seen
-    from runner.watch.plan_process import Answer
+    from runner.tools.watch.plan_process import Answer
 
 
 class Told:

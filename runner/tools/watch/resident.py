@@ -18,14 +18,14 @@ from contextlib import suppress
 
 from runner.model.records import Record
 from runner.output.text import on_one_line
-from runner.watch import mounts, network
-from runner.watch import status as told
-from runner.watch.acts import DRIFT, REPORT
-from runner.watch.inotify import Inotify
-from runner.watch.interests import Interests
-from runner.watch.plan_process import Answer, Make, PlanProcess
-from runner.watch.status import Deviation, Status
-from runner.watch.watched_by import Look, Watched, watched_by
+from runner.tools.watch import mounts, network
+from runner.tools.watch import status as told
+from runner.tools.watch.acts import DRIFT, REPORT
+from runner.tools.watch.inotify import Inotify
+from runner.tools.watch.interests import Interests
+from runner.tools.watch.plan_process import Answer, Make, PlanProcess
+from runner.tools.watch.status import Deviation, Status
+from runner.tools.watch.watched_by import Look, Watched, watched_by
 
 SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what it may take at most
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone

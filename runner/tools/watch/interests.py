@@ -13,9 +13,9 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from runner.model.paths import lies_in
-from runner.watch import inotify
-from runner.watch.inotify import ATTRIBUTES, GONE, MODIFIED, NAMES, Inotify, NoMoreWatches
-from runner.watch.watched_by import Look
+from runner.tools.watch import inotify
+from runner.tools.watch.inotify import ATTRIBUTES, GONE, MODIFIED, NAMES, Inotify, NoMoreWatches
+from runner.tools.watch.watched_by import Look
 
 MOST_LINKS = 40
 MOST_FOLDERS = 20_000  # of a tree that is watched as a whole

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.watch import interests as tried
-from runner.watch.inotify import OVERFLOW, Inotify, NoMoreWatches, Told
-from runner.watch.interests import Interests
-from runner.watch.watched_by import Look, watched_by
+from runner.tools.watch import interests as tried
+from runner.tools.watch.inotify import OVERFLOW, Inotify, NoMoreWatches, Told
+from runner.tools.watch.interests import Interests
+from runner.tools.watch.watched_by import Look, watched_by
 
 LATER = time.time() + 1e6  # nothing is news
 

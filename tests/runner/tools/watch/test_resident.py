@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from runner.watch import resident
+from runner.tools.watch import resident
 
 
 @pytest.mark.parametrize("hours", [-24, -1, 1, 24])
