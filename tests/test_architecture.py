@@ -63,10 +63,12 @@ def imports(path: Path, root: Path = ROOT) -> Iterator[Import]:
 
 
 class Parsed(Record):
-    """What the rules look at in a file. functions: the lines of their bodies."""
+    """What the rules look at in a file. functions: their names, the lines of
+    their bodies, and how they describe themselves.
+    """
 
     nodes: list[ast.AST]
-    functions: list[tuple[str, int]]
+    functions: list[tuple[str, int, str]]
 
 
 @cache
@@ -83,7 +85,7 @@ def parsed(path: Path) -> Parsed:
             waiting += node.orelse
             continue
         if isinstance(node, ast.FunctionDef):
-            functions.append((node.name, _length(node)))
+            functions.append((node.name, _length(node), ast.get_docstring(node) or ""))
         elif isinstance(node, ast.Import | ast.ImportFrom) or _tells(node):
             nodes.append(node)
         waiting += ast.iter_child_nodes(node)
@@ -249,6 +251,21 @@ def test_the_test_of_families_sees_an_import(tmp_path: Path, name: str) -> None:
     (file := tmp_path / name).parent.mkdir(parents=True)
     file.write_text("def lazy():\n    from modules.storage import lvm\n")
     assert strays(tmp_path) == [f"{name}:2 imports modules.storage.lvm"]
+
+
+# ---------------------------------------------------------------- docstrings
+
+OTHER_FORMS = re.compile(r"(Whether|True if|False if|(Tell|Tells|Say|Says|Returns) whether) ")
+
+
+def test_what_answers_yes_or_no_says_return_whether() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        for name, _, description in parsed(path).functions
+        if OTHER_FORMS.match(description)
+    ]
+    assert wrong == []
 
 
 # ---------------------------------------------------------------- the core and its extras
@@ -796,7 +813,7 @@ def test_a_name_of_a_class_means_one_thing_or_two() -> None:
 def lengths() -> Iterator[tuple[str, int]]:
     """Functions with the lines of their bodies, without the docstring."""
     for path in sources():
-        for name, length in parsed(path).functions:
+        for name, length, _ in parsed(path).functions:
             yield f"{path.relative_to(ROOT)}:{name}", length
 
 

@@ -288,9 +288,9 @@ class Placement(Protocol):
     SAVED_WARNING: str
     """What a real run warns of then, with {path} and {saved}; empty: nothing."""
     PURGES: bool
-    """Whether purging takes changed configuration files, too."""
+    """Return whether purging takes changed configuration files, too."""
     RESTORES: bool
-    """Whether a configuration file that somebody has removed comes back."""
+    """Return whether a configuration file that somebody has removed comes back."""
     BESIDE: tuple[str, ...]
     """What follows the names of all copies that go with a configuration file."""
     configuration: dict[str, str]

@@ -327,14 +327,14 @@ class Here(Protocol):
 
     @property
     def is_dry_run(self) -> bool:
-        """True if nothing at all is changed in this run: `dry` is also true of a look for a prereq,
-        and of a state that is only planned, in a real one.
+        """Return whether nothing at all is changed in this run: `dry` is also true of a look for a
+        prereq, and of a state that is only planned, in a real one.
         """
         ...
 
     @property
     def called_directly(self) -> bool:
-        """True if a person calls the function, by `runner call`."""
+        """Return whether a person calls the function, by `runner call`."""
         ...
 
     @property

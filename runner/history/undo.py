@@ -47,7 +47,7 @@ class UndoStep(Record):
 
     @property
     def is_unkept(self) -> bool:
-        """Whether what is there now is a file that the history cannot bring back."""
+        """Return whether what is there now is a file that the history cannot bring back."""
         return isinstance(self.now, Snapshot) and undo_paths.is_unkept(self.now)
 
     def __str__(self) -> str:

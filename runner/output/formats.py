@@ -52,7 +52,7 @@ class Form(Record):
 
     @property
     def machine_run(self) -> bool:
-        """Whether it has words for a run of this machine."""
+        """Return whether it has words for a run of this machine."""
         return bool(self.report or self.document)
 
 

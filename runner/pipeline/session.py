@@ -362,7 +362,7 @@ class Session:
         return match.mistake(expression, kind, nodegroups=self.options.nodegroups)
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
-        """True if a target of a top file means this machine."""
+        """Return whether a target of a top file means this machine."""
         with limits.bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
             return match.matches(
                 expression,

@@ -50,7 +50,7 @@ class State(Record):
 
     @property
     def changed(self) -> bool:
-        """Whether it changed something, or in a dry run would."""
+        """Return whether it changed something, or in a dry run would."""
         return bool(self.changes) or self.result is None
 
     def __str__(self) -> str:

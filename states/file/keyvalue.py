@@ -215,7 +215,7 @@ class _KeyEdit:
         return f"{key_text}{self.separator}{present_value.strip() if keeps else value}{end}"
 
     def _is_of(self, line: str, key: str) -> bool:
-        """Whether a line begins with a key, which may have the separator in it, and a value
+        """Return whether a line begins with a key, which may have the separator in it, and a value
         follows.
         """
         is_key = self._same(line[: len(key)], key, self.key_ignores_case)

@@ -67,7 +67,7 @@ def _find(words: list[str], text: str | None) -> Told:
 
 @known("pgrep", "pidof", only_looks=True)
 def _pgrep(words: list[str], text: str | None) -> Told:
-    """Whether a program runs: none does that neither runs now nor will."""
+    """Return whether a program runs: none does that neither runs now nor will."""
     name = words[-1] if words else ""
     runs = cmd.probe(["pgrep", "-f", "--", name], timeout=MOST_SECONDS).retcode != 1
     return Outcome(None, None) if runs or any(planned_machine().running.values()) else 1
@@ -336,7 +336,7 @@ for _name, _kind in FILTERS.items():
 
 @known("cmp", "diff", only_looks=True)
 def _cmp(words: list[str], text: str | None) -> Told:
-    """Whether two files are the same."""
+    """Return whether two files are the same."""
     rest = options(words, ("-s", "-q", "--silent", "--quiet", "--brief"))[2]
     if len(rest) != 2:
         raise Unread("cmp")

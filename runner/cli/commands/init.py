@@ -87,7 +87,7 @@ def init(
 
 
 def _is_other(path: str, text: str) -> bool:
-    """True if something else stands in the way of a file."""
+    """Return whether something else stands in the way of a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read() != text

@@ -198,7 +198,7 @@ def _mounted_files(began: float) -> Iterator[str]:
 
 
 def _is_key(path: str, at: os.stat_result) -> bool:
-    """Whether a file has a key that not everybody may read."""
+    """Return whether a file has a key that not everybody may read."""
     if not stat.S_ISREG(at.st_mode) or at.st_mode & stat.S_IROTH or at.st_size > LARGEST_KEY:
         return False
     with suppress(OSError), open(path, "rb", opener=_no_link) as file:

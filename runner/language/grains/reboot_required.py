@@ -34,8 +34,8 @@ def why() -> str:
 
 
 def _libraries_ask() -> bool:
-    """Whether dnf says so. That takes a second: it is asked where a package was changed since the
-    kernel has started.
+    """Return whether dnf says so. That takes a second: it is asked where a package was changed
+    since the kernel has started.
     """
     started = re.search(r"^btime (\d+)$", text_of("/proc/stat"), re.MULTILINE)
     databases = (path for folder in RPM for path in glob.glob(f"{folder}/*"))

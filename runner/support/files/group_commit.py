@@ -58,7 +58,7 @@ class WrittenFiles:
         self._size = 0
 
     def want(self, wanted: bool) -> None:
-        """Say whether anybody will ask."""
+        """Return whether anybody will ask."""
         self._is_wanted = wanted
         self._clear()
 

@@ -162,7 +162,7 @@ class Rendered:
 
     @cached_property
     def _is_as_written(self) -> bool:
-        """Whether each line is the one that was typed."""
+        """Return whether each line is the one that was typed."""
         whole: str | None = self.pieces
         while isinstance(whole, Pieces):  # the last newline is a piece of its own
             whole = whole.pieces[0] if whole.pieces and whole.pieces[1:] in ((), ("\n",)) else None
