@@ -109,6 +109,21 @@ def test_what_changes_during_the_first_look_is_seen(debian: Debian) -> None:
     debian.until("runner watch status | grep -q 'would change: file: /root/addresses'")
 
 
+@pytest.mark.parametrize("init", ["none"])
+def test_what_changes_below_an_overlay_is_polled(debian: Debian) -> None:
+    folders = "lowerdir=/srv/a/low,upperdir=/srv/a/up,workdir=/srv/a/work"
+    debian.run(f"""
+        mkdir /srv/a /srv/seen && mount -t tmpfs tmpfs /srv/a && cd /srv/a && mkdir low up work
+        echo right > low/conf && mount -t overlay overlay -o {folders} /srv/seen
+    """)
+    debian.tree(all="/srv/seen/conf:\n  file.managed: [{contents: right}]\n")
+    assert debian.runner("watch", "all", "--list").stdout.split()[-2:] == ["paths,", "polled"]
+    words = "runner watch all --every 1d"
+    debian.start(words, ready="test -e /var/lib/runner/watch.json", output="/root/watched")
+    debian.run("echo wrong > /srv/a/low/conf")
+    debian.until("runner watch status | grep -q 'would change: file: /srv/seen/conf'")
+
+
 def test_a_service_watches(debian: Debian) -> None:
     debian.tree(
         top="base: {'*': [all]}\n", all="/root/kept:\n  file.managed: [{contents: right}]\n"

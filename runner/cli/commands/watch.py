@@ -17,7 +17,7 @@ from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.text import safe
 from runner.pipeline import lock
-from runner.tools.watch import acts, resident, status
+from runner.tools.watch import acts, mounts, resident, status
 from runner.tools.watch.watched_by import watched_by
 
 ACTIONS = ("status", "fix")
@@ -90,7 +90,8 @@ def _list(common: Common, names: list[str]) -> int:
     states, answer = plan.facts()["states"], plan.look(None)
     if "looks" not in answer:
         return 1
-    found = [(states[tag], watched_by(answer["looks"].get(tag, ()))) for tag in states]
+    is_polled = mounts.Polled(mounts.present()).has
+    found = [(states[tag], watched_by(answer["looks"].get(tag, ()), is_polled)) for tag in states]
     if not common.for_people:
         rows = [
             {"state": state, "by": list(by.kinds), "paths": sorted({path for _, path in by.places})}

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from runner.model.paths import lies_in
 from runner.tools.watch import inotify
+from runner.tools.watch.fanotify import Authors
 from runner.tools.watch.inotify import ATTRIBUTES, GONE, MODIFIED, NAMES, Inotify, NoMoreWatches
 from runner.tools.watch.watched_by import Look
 
@@ -37,6 +38,10 @@ _MASKS = (_OF_NAMES, _OF_FILE | NAMES, _OF_TREE, _OF_NAMES)
 _ALL, _OF_TREES = (WHOLE, ""), {"tree": (TREE, ""), "sources": (SOURCES, "")}
 
 
+# what a file is known by, and of a folder that counts as a part of a tree, those in it
+_Print = tuple[tuple[int, ...], ...]
+
+
 class Interests:
     """What the states look at, watched. own: folders that this process's runs write.
 
@@ -46,8 +51,8 @@ class Interests:
 
     own: frozenset[str] = frozenset()
 
-    def __init__(self, watches: Inotify) -> None:
-        self._watches = watches
+    def __init__(self, watches: Inotify, authors: Authors) -> None:
+        self._watches, self._authors = watches, authors
         self._looks: dict[str, tuple[Look, ...]] = {}
         self._places: dict[str, tuple[_Place, ...]] = {}  # by who
         self._by: dict[str, dict[_What, set[str]]] = {}  # who, by path
@@ -58,6 +63,7 @@ class Interests:
         self._has_given_back = False  # since then watches
         self._too_large = set[str]()  # who has a tree of too many folders
         self._status: dict[str, os.stat_result | None] = {}
+        self._polled: dict[_Place, _Print] = {}  # how it was when it was looked at last
 
     @property
     def unwatched(self) -> set[str]:
@@ -86,6 +92,27 @@ class Interests:
         self._status.clear()
         self._lost |= changed.keys()
         return changed
+
+    def poll(self, is_polled: Callable[[str], bool]) -> dict[str, str]:
+        """Look at each place of which the kernel does not tell all. Returns whose looks go by those
+        that are not as they were at the last time, with a path.
+        """
+        before, self._polled, changed = self._polled, {}, dict[str, str]()
+        for path, by in self._by.items():
+            if not is_polled(path):
+                continue
+            for what in by:
+                now = self._polled[path, what] = _print(path, what)
+                if before.get((path, what), now) != now:
+                    changed |= dict.fromkeys(by[what], os.path.join(path, what[1]))
+        self._status.clear()
+        self._lost |= changed.keys()
+        return changed
+
+    @property
+    def polls(self) -> bool:
+        """Return whether there was anything to look at."""
+        return bool(self._polled)
 
     def look_again(self, folders: Iterable[str] = ("/",)) -> None:
         """Have the next update follow all ways anew that lead to or through some folders."""
@@ -251,22 +278,24 @@ class Interests:
                 self._leave(path)
         for path in wanted:
             by, before = self._by[path], self._numbers.get(path)
-            number = self._number(path, by)
-            if number == before:
+            mask = 0
+            for counts, _ in by:
+                mask |= _MASKS[counts]
+            number = self._number(path, by, mask)
+            if number != before:
+                self._leave(path)
+            if number is None:
                 continue
-            self._leave(path)
-            if number is not None:
+            self._authors.watch(path, mask)
+            if number != before:
                 self._paths.setdefault(number, set()).add(path)
                 self._numbers[path] = number
                 if before is not None:
                     changed |= dict.fromkeys(set().union(*by.values()), path)
         return changed
 
-    def _number(self, path: str, by: Mapping[_What, set[str]]) -> int | None:
+    def _number(self, path: str, by: Mapping[_What, set[str]], mask: int) -> int | None:
         """Have a path watched; returns the number of the watch, if there is one."""
-        mask = 0
-        for counts, _ in by:
-            mask |= _MASKS[counts]
         try:
             return self._watches.watch(path, mask)
         except NoMoreWatches:
@@ -278,6 +307,7 @@ class Interests:
         number = self._numbers.pop(path, None)
         if number is None:
             return
+        self._authors.leave(path)
         self._paths[number].discard(path)
         if not self._paths[number]:
             del self._paths[number]
@@ -301,3 +331,21 @@ class Interests:
         elif counts == NAMED and stat.S_ISDIR(now.st_mode):
             return False
         return now is not None and now.st_ctime >= since
+
+
+def _print(path: str, what: _What) -> _Print:
+    """How something at a place is: another one than before, where that has changed."""
+    place = os.path.join(path, what[1]) if what[1] else path
+    try:
+        status = [os.lstat(place)]
+        if what[0] == TREE:
+            with os.scandir(place) as entries:
+                status += [entry.stat(follow_symlinks=False) for entry in entries]
+    except (OSError, ValueError):
+        return ()
+    if what[0] == NAMED and stat.S_ISDIR(status[0].st_mode):  # it has a place of its own
+        return ((status[0].st_ino, status[0].st_mode, status[0].st_uid, status[0].st_gid),)
+    return tuple(
+        (each.st_ino, each.st_mode, each.st_uid, each.st_gid, each.st_size, each.st_ctime_ns)
+        for each in status
+    )

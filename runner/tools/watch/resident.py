@@ -21,6 +21,7 @@ from runner.output.text import on_one_line
 from runner.tools.watch import mounts, network
 from runner.tools.watch import status as told
 from runner.tools.watch.acts import DRIFT, REPORT
+from runner.tools.watch.fanotify import Authors
 from runner.tools.watch.inotify import Inotify
 from runner.tools.watch.interests import Interests
 from runner.tools.watch.plan_process import Answer, Make, PlanProcess
@@ -31,6 +32,7 @@ SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what i
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
 CHANGED = " changed"
+POLL = 10.0  # seconds between looks at file systems that others change without a word
 COARSE = 0.01  # seconds that the times of files may be behind the clock
 LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
 TREE, EDITED = (
@@ -93,10 +95,12 @@ class Resident:
     ) -> None:
         """tell: prints a line. leave: gives up, in a child, what is the caller's."""
         self._settings, self._make, self._tell, self._leave = settings, make, tell, leave
-        self._inotify = Inotify()
-        self._interests = Interests(self._inotify)
-        self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        self._inotify, self._authors = Inotify(), Authors()
+        self._interests = Interests(self._inotify, self._authors)
+        self._mounts = os.open(mounts.PATH, os.O_RDONLY | os.O_CLOEXEC)
         self._mounted = mounts.lines(self._mounts)
+        self._polled = mounts.Polled(self._mounted)
+        self._next_poll = 0.0
         self._network: socket.socket | None = None  # while somebody goes by it
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._plan: PlanProcess | None = None  # the last good one
@@ -161,12 +165,16 @@ class Resident:
             poll.register(process.channel, select.POLLIN)
         if self._network:
             poll.register(self._network, select.POLLIN)
+        if self._authors.descriptor >= 0:
+            poll.register(self._authors.descriptor, select.POLLIN)
         ready = dict(poll.poll(max(0, self._until_due()) * 1000))
+        self._authors.read()  # first: who has changed something may soon be gone
         if self._wake in ready:
             with suppress(BlockingIOError):
                 os.read(self._wake, 1024)
         if self._mounts in ready:
             before, self._mounted = self._mounted, mounts.lines(self._mounts)
+            self._polled = mounts.Polled(self._mounted)
             self._interests.look_again(mounts.points(before ^ self._mounted))
             who = [tag for tag, watched in self._looks.items() if watched.mounts]
             self._note(dict.fromkeys(who, "the table of mounts"))
@@ -182,6 +190,8 @@ class Resident:
 
     def _until_due(self) -> float:
         due = [self._next_look, self._next_sign]
+        if self._interests.polls:
+            due.append(self._next_poll)
         if (self._is_stale and self._may_compile) or (self._pending and self._is_idle):
             due.append(self._settled_at())
         if self._later and self._is_idle:
@@ -229,6 +239,8 @@ class Resident:
                 self._postpone(TREE, "the tree")
             else:
                 self._compile()
+        if self._interests.polls and now >= self._next_poll:
+            self._poll()
         if now >= self._next_sign:
             told.notify(WATCHDOG="1")
             self._next_sign = now + self._sign_of_life
@@ -245,8 +257,9 @@ class Resident:
         elif self._pending and now >= self._settled_at():
             self._watch(Moment.now())  # before the look, as ways may lead elsewhere
             pending, self._pending = self._pending, {}
-            event = on_one_line(", ".join(sorted(set(pending.values()))[:3]) + CHANGED)
-            self._look(pending, event)
+            paths = sorted(set(pending.values()))[:3]
+            by = self._authors.of(paths)
+            self._look(pending, on_one_line(", ".join(paths) + CHANGED + by))
 
     # -------------------------------------------------- the plan
 
@@ -266,6 +279,7 @@ class Resident:
             process.channel.close()
         for descriptor in (self._inotify.descriptor, self._mounts, self._wake, self._waker):
             os.close(descriptor)
+        self._authors.close()
         if self._network:
             self._network.close()
 
@@ -358,7 +372,7 @@ class Resident:
                 waiting += self._dependents.get(tag, ())
         for tag in self._too_often(tags, self._checks, MOST_LOOKS):
             del tags[tag]
-            self._postpone(tag, event.removesuffix(CHANGED))
+            self._postpone(tag, _seen(event))
         if tags:
             self._ask("look", [*tags], event)
 
@@ -403,12 +417,12 @@ class Resident:
             return
         if "outdated" in answer:  # the tree is another one since it was asked
             self._is_stale = self._is_renewed = True
-            self._note(dict.fromkeys(job.tags or (), job.event.removesuffix(CHANGED)))
+            self._note(dict.fromkeys(job.tags or (), _seen(job.event)))
             return
         if "outcomes" not in answer:
             self._tell(f"a process that was to {job.what} ended early")
             self._next_look = min(self._next_look, time.monotonic() + MINUTE)
-            self._note(dict.fromkeys(job.tags or (), job.event))
+            self._note(dict.fromkeys(job.tags or (), _seen(job.event)))
             return
         for tag, looks in answer["looks"].items():
             self._looks[tag] = watched_by((kind, name) for kind, name in looks)
@@ -470,6 +484,13 @@ class Resident:
         if self._interests.unwatched and not before:
             self._tell(f"{self._inotify.lack}: the timer alone looks at what is left")
         self._note(changed)
+        if self._polled.any or self._interests.polls:
+            self._poll()
+
+    def _poll(self) -> None:
+        """Look for what the kernel does not tell."""
+        self._note(self._interests.poll(self._polled.has))
+        self._next_poll = time.monotonic() + POLL
 
     def _by_network(self) -> list[str]:
         """Return the states that go by the kernel's network."""
@@ -496,7 +517,13 @@ class Resident:
         for process in filter(None, (self._plan, self._next)):
             process.end()
         self._inotify.close()
+        self._authors.close()
         for descriptor in (self._mounts, self._wake, self._waker):
             os.close(descriptor)
         if self._network:
             self._network.close()
+
+
+def _seen(event: str) -> str:
+    """What was seen of an event, without who has done it."""
+    return event.partition(CHANGED)[0]

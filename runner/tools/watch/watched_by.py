@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from runner.model.paths import lies_in
 from runner.model.records import Record
 
 Look = tuple[str, str]  # (path, folder, tree, program or server; its name)
-TIMER = "timer"
+TIMER, POLLED = "timer", "polled"
 MOUNTS = frozenset(f"/proc/{name}" for name in ("mounts", "self/mounts", "self/mountinfo"))
 # what no file tells of: the kernel makes it when it is asked for
 _SILENT = ("/proc", "/sys")
@@ -65,8 +65,11 @@ class Watched(Record):
         return TIMER not in self.kinds
 
 
-def watched_by(looks: Iterable[Look]) -> Watched:
-    """What tells of changes of what a state's looks asked for.
+def watched_by(
+    looks: Iterable[Look], is_polled: Callable[[str], bool] = lambda path: False
+) -> Watched:
+    """What tells of changes of what a state's looks asked for. is_polled: whether a path lies where
+    the kernel does not tell of all.
 
     >>> watched_by([("path", "/etc/motd"), ("program", "sh")]).kinds
     ('paths', 'timer')
@@ -75,6 +78,8 @@ def watched_by(looks: Iterable[Look]) -> Watched:
     for kind, name in looks:
         for place in _of_program(name) if kind == "program" else [(kind, name)]:
             kinds |= _kinds_of(place)
+            if _is_told(place) and is_polled(place[1]):
+                kinds.add(POLLED)
             if _is_told(place) or (place[0] == "path" and _lies_in_any(place[1], _SETTINGS)):
                 places[place] = None
     is_told = ("mounts" in kinds, "network" in kinds)

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from runner.model.paths import lies_in
 from runner.tools.watch import interests as tried
+from runner.tools.watch.fanotify import Authors
 from runner.tools.watch.inotify import OVERFLOW, Inotify, NoMoreWatches, Told
 from runner.tools.watch.interests import Interests
+from runner.tools.watch.mounts import Polled
 from runner.tools.watch.watched_by import Look, watched_by
 
 LATER = time.time() + 1e6  # nothing is news
@@ -22,8 +26,8 @@ class Watching:
     """Interests in paths, with what the kernel tells."""
 
     def __init__(self) -> None:
-        self.watches = Inotify()
-        self.interests = Interests(self.watches)
+        self.watches, self.authors = Inotify(), Authors()
+        self.interests = Interests(self.watches, self.authors)
 
     def take(self, **looks: Look) -> None:
         self.interests.update({who: [look] for who, look in looks.items()}, LATER)
@@ -38,6 +42,7 @@ def watching() -> Iterator[Watching]:
     made = Watching()
     yield made
     made.watches.close()
+    made.authors.close()
 
 
 def test_each_way_to_alter_a_file_is_told(tmp_path: Path, watching: Watching) -> None:
@@ -228,6 +233,90 @@ def test_a_tree_that_is_too_large_is_named(
         (tmp_path / name).mkdir()
     watching.take(a=("tree", str(tmp_path)))
     assert watching.interests.unwatched == {"a"}
+
+
+def test_who_changes_a_file_is_named(tmp_path: Path, watching: Watching) -> None:
+    """To root alone; to others nobody is."""
+    file, folder, authors = tmp_path / "file", tmp_path / "folder", watching.authors
+    file.touch()
+    folder.mkdir()
+    watching.take(a=("path", str(file)), b=("folder", str(folder)), c=("tree", str(tmp_path / "t")))
+    here = f" by pid {os.getpid()} ({Path('/proc/self/comm').read_text().rstrip()})"
+    is_named = authors.descriptor >= 0
+
+    def by(path: Path) -> str:
+        authors.read()
+        return authors.of([str(path)])
+
+    def changed_by_another(line: str) -> str:
+        done = subprocess.Popen(["sh", "-c", line], cwd=tmp_path)
+        done.wait()
+        return f" by pid {done.pid}"
+
+    file.write_text("other")
+    (folder / "new").touch()
+    assert by(file) == by(folder / "new") == (here if is_named else "")
+    assert by(file) == ""  # it is told once
+    for line in ("exec chmod 600 file", "exec mv folder/new file"):
+        assert changed_by_another(line) == by(file) or not is_named
+    watching.take()
+    file.write_text("more")
+    assert by(file) == ""
+
+
+def test_what_no_kernel_tells_of_is_polled(tmp_path: Path, watching: Watching) -> None:
+    file, tree = tmp_path / "file", tmp_path / "tree"
+    file.touch()
+    tree.mkdir()
+    watching.take(a=("path", str(file)), b=("tree", str(tree)))
+
+    def polled(folder: Path = tmp_path) -> set[str]:
+        return {*watching.interests.poll(lambda path: lies_in(path, str(folder)))}
+
+    assert polled() == set()
+    assert watching.interests.polls
+    for change, who in (
+        (lambda: file.write_text("1"), {"a"}),
+        (lambda: file.chmod(0o600), {"a"}),
+        (lambda: (tree / "new").touch(), {"b"}),
+        (lambda: (tree / "new").write_text("12"), {"b"}),
+        ((tree / "new").unlink, {"b"}),
+        ((tmp_path / "near").touch, set()),
+        (file.unlink, {"a"}),
+    ):
+        change()
+        assert (polled(), polled()) == (who, set())
+    assert polled(tmp_path / "elsewhere") == set()
+    assert not watching.interests.polls
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "is_polled"),
+    [
+        ("nfs4", "rw,addr=10.0.0.1", True),
+        ("fuse.sshfs", "rw", True),
+        ("9p", "rw", True),
+        ("fuseblk", "rw", False),
+        ("ext4", "rw", False),
+        ("overlay", "rw,lowerdir={here}/low:/usr,upperdir=/u,workdir=/w", True),
+        ("overlay", "rw,lowerdir+={here}/low", True),
+        ("overlay", "rw,lowerdir=/var/lib/containers/1:/x,upperdir=/u,workdir=/w", False),
+        ("overlay", "rw,lowerdir=/srv:/x,upperdir=/u,workdir=/w", False),  # what lies in itself
+    ],
+)
+def test_file_systems_that_others_change_are_polled(
+    tmp_path: Path, kind: str, options: str, is_polled: bool
+) -> None:
+    (tmp_path / "low").mkdir()
+    lines = [
+        "20 1 8:1 / / rw - ext4 /dev/sda1 rw",
+        "21 20 0:8 / /srv rw - nfs server:/ rw",
+        f"22 21 0:9 / /srv rw shared:1 - {kind} name {options.format(here=tmp_path)}",
+    ]
+    polled = Polled(line.encode() for line in lines)
+    assert (polled.has("/srv/a"), polled.has("/usr")) == (is_polled, False)
+    kinds = watched_by([("path", "/srv/a"), ("program", "sh")], polled.has).kinds
+    assert ("polled" in kinds) is is_polled
 
 
 def test_watches_and_memory_do_not_grow(tmp_path: Path, watching: Watching) -> None:
