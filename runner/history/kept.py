@@ -16,6 +16,7 @@ from runner.history.snapshots import Snapshot
 from runner.model.errors import RunnerError
 from runner.model.former_state import FormerState
 from runner.model.records import Record
+from runner.support.redaction import HIDDEN
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,13 +35,22 @@ _INTERRUPTED = """
 """
 
 
+def silent_tags(connection: sqlite3.Connection, run: int) -> set[str]:
+    """The states of a run that have said that nothing of what they do is shown: `no_log`."""
+    query = "SELECT DISTINCT tag FROM changers WHERE run = ? AND target = ?"
+    return {tag for (tag,) in connection.execute(query, (run, HIDDEN))}
+
+
 class Kept(Record):
-    """One record of what a changer was about to alter. call: the number of that call in the run."""
+    """One record of what a changer was about to alter. call: the number of that call in the run.
+    silent: nothing of it is shown.
+    """
 
     sequence: int
     call: int
     tag: str
     was: Snapshot | FormerState
+    silent: bool = False
 
 
 class KeptRun:
@@ -81,7 +91,7 @@ class KeptRun:
         for sequence, call, tag, *row in self._connection.execute(query, (self.number,)):
             snapshot = decoded(row, self.store)
             if self._is_meant(snapshot):
-                yield Kept(sequence, call, tag, snapshot)
+                yield Kept(sequence, call, tag, snapshot, tag in self._silent)
 
     def _is_meant(self, snapshot: Snapshot) -> bool:
         below = self.path.rstrip("/") + "/"
@@ -96,7 +106,12 @@ class KeptRun:
             if state is None:
                 usual = "what it was before was not kept (the store is not whole)"
                 self.lost[kind, name] = self.store.why_lacking(content, usual)
-            yield Kept(sequence, call, tag, FormerState(kind, name, state or {}))
+            was = FormerState(kind, name, state or {})
+            yield Kept(sequence, call, tag, was, tag in self._silent)
+
+    @cached_property
+    def _silent(self) -> set[str]:
+        return silent_tags(self._connection, self.number)
 
     def _stored(self, content: str) -> dict[str, Any] | None:
         data = self.store.get(content)

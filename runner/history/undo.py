@@ -55,7 +55,7 @@ class UndoStep(Record):
 
     def _difference(self) -> str:
         if isinstance(self.was, Snapshot) and isinstance(self.now, Snapshot):
-            return undo_paths.difference(self.was, self.now)
+            return undo_paths.difference(self.was, self.now, self.kept.silent)
         assert isinstance(self.was, FormerState) and isinstance(self.now, FormerState)
         return undo_states.difference(self.was, self.now)
 
@@ -206,9 +206,9 @@ def _later(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str]
 
 def _steps(kept: Kept, run: KeptRun, foresight: Foresight) -> Iterator[UndoStep]:
     planned = (
-        undo_paths.planned(kept.was, run, foresight)
+        undo_paths.planned(kept.was, run, foresight, kept.silent)
         if isinstance(kept.was, Snapshot)
-        else undo_states.planned(kept.was, run, foresight)
+        else undo_states.planned(kept.was, run, foresight, kept.silent)
     )
     for was, now, refused, note in planned:
         yield UndoStep(was, now, kept, refused, note)

@@ -21,17 +21,19 @@ UNKNOWN_SINCE = "the run was killed before it noted how it left this: what chang
 
 
 def planned(
-    was: Snapshot, run: KeptRun, foresight: Foresight
+    was: Snapshot, run: KeptRun, foresight: Foresight, silent: bool
 ) -> Iterator[tuple[Snapshot, Snapshot, str, str]]:
     """Yield what is to be done about a path: (what it was, what it is, why it is left out, a note);
-    nothing where it is as it was.
+    nothing where it is as it was. silent: as of `difference`.
     """
     now = foresight.at(was.path)
     is_same = now.is_same(was) and not is_unkept(was) and not _is_made_link(was, run)
     if is_same or _is_moved_back(was, now, run.left_paths):
         return  # an undo that stopped half-way had come here
     refused = (
-        _not_kept(was, now, run.store) or _changed_since(was, run) or _hindrance(was, foresight)
+        _not_kept(was, now, run.store)
+        or _changed_since(was, run, silent)
+        or _hindrance(was, foresight)
     )
     known = was.path in run.left_paths
     yield was, now, refused, "" if known or refused else UNKNOWN_SINCE
@@ -91,7 +93,7 @@ def _not_kept(was: Snapshot, now: Snapshot, store: ContentStore) -> str:
     return ""
 
 
-def _changed_since(was: Snapshot, run: KeptRun) -> str:
+def _changed_since(was: Snapshot, run: KeptRun, silent: bool) -> str:
     """The reason why a path is somebody else's by now; empty when it is as the run left it."""
     for path in (was.path, was.target) if was.type == "moved" else (was.path,):
         now, then = at(path), run.left_paths.get(path)
@@ -106,7 +108,7 @@ def _changed_since(was: Snapshot, run: KeptRun) -> str:
             then = later[0][1]
         by = [number for number, version in later if version.is_same(now)]
         who = f"run {by[-1]} changed it since" if by else "the machine was changed since"
-        return f"{who}: {difference(now, then)}"
+        return f"{who}: {difference(now, then, silent)}"
     return ""
 
 
@@ -145,12 +147,14 @@ def masked(was: Snapshot, now: Snapshot, mask: Callable[[Any], Any]) -> tuple[Sn
     return shown_was, shown_now
 
 
-def difference(first: Snapshot, second: Snapshot) -> str:
-    """The difference of the first from the second, in words."""
+def difference(first: Snapshot, second: Snapshot, silent: bool = False) -> str:
+    """The difference of the first from the second, in words. silent: where links point to is not
+    shown.
+    """
     if first.type == "moved":
         return f"moved back from {first.target}"
     if first.type != second.type:
-        return f"{_named(first)} instead of {_named(second)}"
+        return f"{_named(first, silent)} instead of {_named(second, silent)}"
     parts = []
     if first.type == "file" and first.content and first.is_same(second):
         return "a file of its own instead of a hard link"
@@ -159,7 +163,8 @@ def difference(first: Snapshot, second: Snapshot) -> str:
     elif first.type == "file" and not first.content:
         parts.append("perhaps other contents")
     if first.target != second.target and first.type == "link":
-        parts.append(f"points to {first.target} instead of {second.target}")
+        where = "elsewhere" if silent else f"to {first.target} instead of {second.target}"
+        parts.append(f"points {where}")
     if first.mode != second.mode:
         parts.append(f"mode {first.mode:04o} instead of {second.mode:04o}")
     if (first.uid, first.gid) != (second.uid, second.gid):
@@ -169,11 +174,11 @@ def difference(first: Snapshot, second: Snapshot) -> str:
     return ", ".join(parts) or "as it is"
 
 
-def _named(snapshot: Snapshot) -> str:
+def _named(snapshot: Snapshot, silent: bool) -> str:
     names = {
         "none": "nothing",
         "dir": "a folder",
-        "link": f"a link to {snapshot.target}",
+        "link": "a link" if silent else f"a link to {snapshot.target}",
         "file": "a file",
     }
     return names.get(snapshot.type, snapshot.type)

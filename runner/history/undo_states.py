@@ -18,7 +18,7 @@ State = Mapping[str, Any]
 
 
 def planned(
-    was: FormerState, run: KeptRun, foresight: Foresight
+    was: FormerState, run: KeptRun, foresight: Foresight, silent: bool
 ) -> Iterator[tuple[FormerState, FormerState, str, str]]:
     """Yield what is to be done about the record of a run: (what it was, what it is, why it is left
     out, a note) of each thing that the record is about and that the run has changed.
@@ -27,7 +27,7 @@ def planned(
     if why := run.lost.get((kind, was.name)):
         yield was, was, why, ""
         return
-    private = bool(foresight.functions("undo.is_private")(kind))
+    private = silent or bool(foresight.functions("undo.is_private")(kind))
     present = foresight.functions("undo.look")(kind, was.name)
     along = foresight.functions("undo.along")
     unsure = any(kind in along(other) for other, _ in run.interrupted)
@@ -84,14 +84,14 @@ def _words(first: State, second: State, private: bool) -> str:
     if not first:
         return "removed" if second else "as it is"
     if not second:
-        return "made again" + _detail(first, private)
+        return "made again" + ("" if private else _detail(first))
     if private:
         return "another one"
     parts = [_part(key, first.get(key), second.get(key)) for key in first]
     return ", ".join(filter(None, parts)) or "as it is"
 
 
-def _detail(state: State, private: bool) -> str:
+def _detail(state: State) -> str:
     """The state of what is made again, where it is but one word."""
     values = [value for value in state.values() if isinstance(value, str)]
     return f" ({next(iter(state))} {values[0]})" if len(state) == len(values) == 1 else ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.history.contents import ContentStore
-from runner.history.kept import COLUMNS, decoded
+from runner.history.kept import COLUMNS, decoded, silent_tags
 from runner.history.snapshots import LARGEST, Snapshot, at, open_regular
 from runner.history.undo_paths import difference
 from runner.model.records import Record
@@ -69,12 +69,12 @@ def changes(
         left = touch.after or follower
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(touch.started))
         if not left.is_same(touch.before):
-            what, diff = difference(left, touch.before), text(touch.before, left)
+            what, diff = difference(left, touch.before, silent), text(touch.before, left)
             made.append(
                 PathChange(touch.run, touch.kind, day, touch.command, what, diff, touch.run)
             )
         if not follower.is_same(left):  # behind the back of runner
-            what, diff = difference(follower, left), text(left, follower)
+            what, diff = difference(follower, left, silent), text(left, follower)
             made.append(PathChange(None, "", "", "", what, diff, None))
     return made
 
@@ -98,7 +98,8 @@ def _touches(connection: sqlite3.Connection, store: ContentStore, path: str) -> 
             (run, tag, NOT_SHOWN),
         ).fetchone()
         after = decoded(left, store) if left else None
-        yield _Touch(run, kind, started, command, decoded(row, store), after, hidden is not None)
+        silent = hidden is not None or tag in silent_tags(connection, run)
+        yield _Touch(run, kind, started, command, decoded(row, store), after, silent)
 
 
 def _contents(snapshot: Snapshot, store: ContentStore) -> bytes | None:

@@ -322,6 +322,31 @@ def test_what_is_not_to_be_shown_is_not_shown_as_a_version(machine: Machine) -> 
     assert "+p: ****" in shown and "geheim42" not in shown
 
 
+def test_what_a_state_with_no_log_did_is_restored_and_not_shown(machine: Machine) -> None:
+    file, link = machine.folder / "f", machine.folder / "l"
+    file.write_text("before")
+    link.symlink_to("/to/before")
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: hushed, no_log: true]}\n"
+        "{tmp}/l: {file.symlink: [target: /to/hushed, force: true, no_log: true]}\n"
+        "{tmp}/n: {file.symlink: [target: /to/hushed, no_log: true]}\n"
+    )
+    machine("sls", "a")
+    shown = [
+        machine(*words).stdout for words in (["history", "file", str(file)], ["undo", "--test"])
+    ]
+    shown.append(machine("history", "file", str(link)).stdout)
+    link.unlink()
+    link.symlink_to("/to/theirs")
+    shown.append(machine("undo", "--strict", code=1).stderr)
+    shown.append(machine("undo", "--out", "json", code=2).stdout)
+    assert "contents that are not shown" in shown[0]
+    assert "l: points elsewhere" in shown[1] and "n: nothing instead of a link\n" in shown[1]
+    assert "since: points elsewhere" in shown[3]
+    assert not [text for text in shown if "hushed" in text or "/to/" in text]
+    assert (file.read_text(), os.readlink(link)) == ("before", "/to/theirs")
+
+
 def test_what_has_become_a_secret_since_is_hidden_in_an_undo(machine: Machine) -> None:
     """In the command, steps, reasons, watchers and what is left out: planned, refused, done."""
     for name in ("link", "theirs"):
