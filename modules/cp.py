@@ -65,8 +65,7 @@ def get_file_str(path: str, saltenv: str | None = None) -> str | bool:
 
 
 def _text(path: str) -> str:
-    text = file.read_bytes(path).decode("utf-8", "surrogateescape")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return file.read_bytes(path).decode("utf-8", "surrogateescape")
 
 
 def cache_file(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import file as files
-from runner.api import Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
+from runner.api import AsText, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
 from states._tools import explained
@@ -215,7 +215,7 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
 @files.validated
 def env_present(
     name: NonEmptyLine,
-    value: Line | int | float | bool | None = None,
+    value: AsText[Line | int | float | bool] | None = None,
     user: Name | None = None,
     adopt: bool = False,
 ) -> Planned:

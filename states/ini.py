@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from modules import file, ini
 from runner.api import (
     AbsolutePath,
+    AsText,
     Check,
     CommandFailed,
     Done,
@@ -62,7 +63,7 @@ def _problem(sections: dict[str, Any]) -> str | None:
 
 
 Sections = Annotated[
-    dict[str, Any], Check(_problem, "begin the lines that continue a value with a space")
+    AsText[dict[str, Any]], Check(_problem, "begin the lines that continue a value with a space")
 ]
 
 

@@ -27,6 +27,7 @@ from runner.api.argtypes import (
     ONE_LINE,
     AbsolutePath,
     Added,
+    AsText,
     Check,
     CheckUnless,
     Column,
@@ -552,9 +553,7 @@ _changes_allowed: ContextVar[bool] = ContextVar("changes_allowed", default=False
 
 
 class ChangeNotAllowed(Exception):
-    """A changer was called while nothing may be changed: a bug in the state function that called
-    it.
-    """
+    """A changer was called while nothing may be changed: a bug in the caller, a state function."""
 
 
 @contextmanager

@@ -166,6 +166,12 @@ class Named:
         self.every = tuple(every)
 
 
+class Spelled:
+    """What is in the value, at any depth, becomes text as it is: YAML should not read it as
+    something else.
+    """
+
+
 class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 
@@ -329,6 +335,7 @@ TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
 Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"
 Secret = Annotated[T, Hidden()]
+AsText = Annotated[T, Spelled()]
 # in the unit that the argument says: Duration[int], Duration[float]
 Duration = Annotated[T, Check(duration_problem)]
 OneOrMany = Annotated[list[T], Form("one or a list", _one_or_many)]  # `a` is taken for `[a]`

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any
 
 from runner.api import StateFailed, Tree, refuse_unforeseen
+from runner.engine import partial_changes
 from runner.engine.listeners import Listener, Listeners
 from runner.engine.loader.registry import Registry
 from runner.model import ordered_dict
@@ -121,6 +122,14 @@ class Run:
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Call an execution function."""
         return self.registry.function(name)(*args, **kwargs)
+
+    def ask(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call an execution function as an SLS says. Raises RunnerError where that is wrong."""
+        function = self.registry.function(name)
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            raise partial_changes.of_call(name, function, args, kwargs, error) from error
 
     def cache(self, make: bool = True) -> TrustedFolder:
         """The cache folder. Raises OSError, and Untrusted where others can write it."""

@@ -192,7 +192,7 @@ class Invoker:
 
     def _guard_context(self, chunk: Chunk) -> guards.GuardContext:
         call = self.run.call
-        context = guards.GuardContext(chunk.args, call, self.run.took_failure)
+        context = guards.GuardContext(chunk.args, self.run.ask, self.run.took_failure)
         if not self.run.dry:
             return context
         return context._replace(  # as planned
@@ -316,8 +316,8 @@ class Invoker:
         if slots.has_slot(chunk.name) or any(
             slots.has_slot(value) for value in chunk.args.values()
         ):
-            args = {key: slots.fill(value, self.run.call) for key, value in chunk.args.items()}
-            name = str(slots.fill(chunk.name, self.run.call))
+            args = {key: slots.fill(value, self.run.ask) for key, value in chunk.args.items()}
+            name = str(slots.fill(chunk.name, self.run.ask))
             return step.with_chunk(chunk._replace(name=name, args=args))
         return step
 

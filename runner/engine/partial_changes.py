@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The changes of a state that failed, and the comment on an exception."""
+"""The changes of a state that failed, and what is said of an exception."""
 
 from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any
 
 from runner.api import Plan
-from runner.model.places import Value
+from runner.model.errors import RunnerError
+from runner.model.places import Source, Value
 from runner.model.plain_values import text_of
 
 
@@ -89,3 +91,64 @@ def _refusal(error: OSError) -> str:
     where = re.sub(r"/.*/scratch-\w+/", "", where)  # a folder of the state, of which nobody knows
     cure = f" ({_CURES[error.errno]})" if error.errno in _CURES else ""
     return f"{where}: {error.strerror}{cure}"
+
+
+def of_call(
+    name: str,
+    function: Callable[..., Any],
+    args: Iterable[Any],
+    kwargs: Mapping[str, Any],
+    error: Exception,
+) -> Exception:
+    """An exception of a call as the mistake that it is: arguments that the function does not take,
+    or values that it cannot use.
+    """
+    try:
+        named_arguments(name, function, args, kwargs)
+    except RunnerError as refused:
+        return refused
+    return attributed(name, function, error)
+
+
+def attributed(name: str, function: Callable[..., Any], error: Exception) -> Exception:
+    """An exception of a function of the tree as a mistake of its author, of one of ours as what was
+    given, or a bug.
+    """
+    import inspect
+    import traceback
+
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    lines = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if code and frame.filename == code.co_filename
+    ]
+    message = f"{name}: {type(error).__name__}: {error}"
+    if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
+        return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
+    # of what was given
+    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):
+        return RunnerError(
+            message, hint=f"look at the values; `runner doc {name}` shows what it takes"
+        )
+    return error
+
+
+def named_arguments(
+    name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of an execution function by their names, those that are given by their places
+    too. Raises RunnerError for what it does not take.
+    """
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        return {**signature.bind(*args, **kwargs).arguments, **kwargs}
+    except TypeError as error:
+        shown = ", ".join(
+            str(parameter).partition(":")[0] for parameter in signature.parameters.values()
+        )
+        raise RunnerError(
+            f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})"
+        ) from None

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
+from runner.engine import partial_changes
 from runner.engine.context import Current
 from runner.model.errors import RunnerError
-from runner.model.places import Source, Value
+from runner.model.places import Value
 from runner.pipeline.gathering import read_pillar
 from runner.pipeline.session import Listeners, Session
 from runner.pipeline.stages import warn
@@ -34,7 +35,7 @@ def call(
         read_pillar(session)
         LOG.arguments = True
         called = session.registry.function(function)
-        given = _named_arguments(function, called, args, kwargs)
+        given = partial_changes.named_arguments(function, called, args, kwargs)
         called = getattr(called, "as_changer", called)
         secrets = session.run.secrets
         secrets.collect_call([list(args), given], session.options.secret_keys)
@@ -56,48 +57,4 @@ def call(
                     f"{function} changes the machine: a dry run does not call it", hint=hint
                 ) from None
             except Exception as error:
-                raise _attribute_error(function, called, error) from error
-
-
-def _attribute_error(name: str, function: Callable[..., Any], error: Exception) -> Exception:
-    """An exception of a function of the tree as a mistake of its author, of one of ours as what was
-    given, or a bug.
-    """
-    import inspect
-    import traceback
-
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    lines = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if code and frame.filename == code.co_filename
-    ]
-    message = f"{name}: {type(error).__name__}: {error}"
-    if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
-        return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
-    # of what was given
-    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):
-        return RunnerError(
-            message, hint=f"look at the values; `runner doc {name}` shows what it takes"
-        )
-    return error
-
-
-def _named_arguments(
-    name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The arguments of an execution function by their names, those that are given by their places
-    too. Raises RunnerError for what it does not take.
-    """
-    import inspect
-
-    signature = inspect.signature(function)
-    try:
-        return {**signature.bind(*args, **kwargs).arguments, **kwargs}
-    except TypeError as error:
-        shown = ", ".join(
-            str(parameter).partition(":")[0] for parameter in signature.parameters.values()
-        )
-        raise RunnerError(
-            f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})"
-        ) from None
+                raise partial_changes.attributed(function, called, error) from error

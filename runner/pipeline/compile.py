@@ -30,6 +30,7 @@ from runner.support.log import LOG
 from runner.support.redaction import redact_no_log
 
 if TYPE_CHECKING:
+    from runner.language.arguments.scalars import Shape
     from runner.language.arguments.schema import Parameter
     from runner.language.compiler.auto_requisites import Link
     from runner.language.compiler.wanted import Request
@@ -241,18 +242,18 @@ def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_r
     )
 
 
-def expected(session: Session) -> Callable[[Chunk, str], str]:
-    """A function that says in words what an argument of a state takes."""
+def expected(session: Session) -> Callable[[Chunk, str], Shape | None]:
+    """A function that says what an argument of a state takes."""
 
-    def title(chunk: Chunk, key: str) -> str:
+    def taken(chunk: Chunk, key: str) -> Shape | None:
         try:
             function = session.registry.state(chunk.function)
         except RunnerError:
-            return ""
+            return None
         parameter = bind.schema_of(function.function).parameters.get(key)
-        return parameter.shape.title if parameter else ""
+        return parameter.shape if parameter else None
 
-    return title
+    return taken
 
 
 def make_binder(session: Session) -> Binder:

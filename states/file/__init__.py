@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.api import claims
@@ -95,8 +95,19 @@ def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
     return _claims.claims(fun, name, arguments)
 
 
-def traps(fun: str, name: str, contents_pillar: object = None, **_: object) -> Iterator[Trap]:
-    """A value of the pillar that is not there: the state fails."""
+def traps(
+    fun: str, name: str, contents_pillar: object = None, contents: object = None, **_: object
+) -> Iterator[Trap]:
+    """A value of the pillar that is not there: the state fails. Contents that are data, of which
+    Python's form would be written.
+    """
+    for part in contents if isinstance(contents, list) else [contents]:
+        if isinstance(part, Mapping):
+            message = f"contents: YAML reads a mapping, and {str(dict(part))[:40]!r} is written"
+            yield claims.Trap(
+                "contents", message, "put quotes around the line; file.serialize writes data"
+            )
+            break
     for key in _claims.missing_pillar(contents_pillar):
         message = f"contents_pillar: the pillar of this machine has no {key}"
         yield claims.Trap(

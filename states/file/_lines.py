@@ -6,9 +6,10 @@ from sources.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain, repeat
 from typing import Annotated, Any
 
 from modules import file
@@ -21,6 +22,7 @@ from modules.file.edits import added
 from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
+from states.file._sources import Source
 
 SPACES = 64 << 10  # characters of white space between the words of what a large text has
 HIDDEN = "<show_changes=False>"
@@ -166,7 +168,7 @@ class SourcesOfTexts(Record):
     source: str | None = None
     source_hash: str | None = None
     template: str | bool | None = "jinja"
-    sources: list[str | dict[str, Any]] | None = None
+    sources: list[Source] | None = None
     source_hashes: list[str] | None = None
     defaults: dict[str, Any] | None = None
     context: dict[str, Any] | None = None
@@ -175,12 +177,15 @@ class SourcesOfTexts(Record):
         """The rendered sources."""
         hashes = self.source_hashes or ([self.source_hash] if self.source_hash else [])
         variables = {**(self.defaults or {}), **(self.context or {})}
-        sources = self.sources or ([self.source] if self.source else [])
-        urls = [source if isinstance(source, str) else next(iter(source)) for source in sources]
         return [
-            _rendered(url, hashes[index] if index < len(hashes) else None, self.template, variables)
-            for index, url in enumerate(urls)
+            _rendered(url, own or digest, self.template, variables)
+            for (url, own), digest in zip(self._named(), chain(hashes, repeat(None)), strict=False)
         ]
+
+    def _named(self) -> Iterator[tuple[str, str | None]]:
+        """The sources, each with the digest that stands beside it."""
+        for source in self.sources or filter(None, [self.source]):
+            yield (source, None) if isinstance(source, str) else next(iter(source.items()))
 
     def or_given(self, text: Sequence[Value] | None) -> list[str]:
         """The texts to add: the rendered sources, or those given. Raises StateFailed when there is

@@ -6,12 +6,20 @@ local file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Annotated, Protocol
 
 from modules import file
-from runner.api import Record, StateFailed, here
+from runner.api import Check, Record, StateFailed, here
 
-Source = str | dict[str, Any]
+
+def _several(entry: Mapping[str, str | None]) -> str | None:
+    return None if len(entry) == 1 else f"expected one source and its hash, got {len(entry)}"
+
+
+Source = (
+    str
+    | Annotated[dict[str, str | None], Check(_several, "each is an item of the list: `- SOURCE`")]
+)
 REMOTE = ("http://", "https://", "ftp://")
 
 
@@ -88,10 +96,9 @@ class _Absent(StateFailed):
     """This source is not there."""
 
 
-def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
+def _with_hash(source: Mapping[str, str | None], verify: Verify) -> tuple[str, Verify]:
     url, own = next(iter(source.items()))
-    value = own if isinstance(own, str) and own else verify.hash
-    return url, verify._replace(hash=value)
+    return url, verify._replace(hash=own or verify.hash)
 
 
 def _located(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:

@@ -11,6 +11,7 @@ from modules.file.edits import lines_with
 from runner.api import (
     ONE_LINE,
     AbsolutePath,
+    AsText,
     Check,
     Line,
     Plan,
@@ -22,7 +23,7 @@ from runner.api import (
 )
 from states.file import _lines
 
-Text = Line | int | float | bool | None
+Text = AsText[Line | int | float | bool | None]
 
 
 def _problem(settings: dict[str, Any]) -> str | None:
@@ -30,7 +31,7 @@ def _problem(settings: dict[str, Any]) -> str | None:
     return next((problem for text in texts if (problem := line_problem(text))), None)
 
 
-Settings = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
+Settings = Annotated[AsText[dict[str, Any]], Check(_problem, ONE_LINE)]
 
 
 @file.validated

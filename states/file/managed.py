@@ -6,7 +6,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file
-from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed, TextEncoding
+from runner.api import (
+    AbsolutePath,
+    AsText,
+    Leftovers,
+    Mode,
+    OneOrMany,
+    Planned,
+    StateFailed,
+    TextEncoding,
+)
 from states.file import _sources as sources
 from states.file._contents import (
     Encoding,
@@ -27,7 +36,7 @@ Owner = str | int | None
 @file.validated
 def managed(
     name: AbsolutePath,
-    source: OneOrMany[str | dict[str, Any]] | None = None,
+    source: OneOrMany[sources.Source] | None = None,
     source_hash: str | None = None,
     source_hash_name: str | None = None,
     keep_source: bool = True,
@@ -44,7 +53,7 @@ def managed(
     backup: str | bool | None = None,
     show_changes: bool = True,
     create: bool = True,
-    contents: Any = None,
+    contents: AsText[Any] = None,
     tmp_dir: str | None = None,
     tmp_ext: str | None = None,
     contents_pillar: OneOrMany[str] | None = None,

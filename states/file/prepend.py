@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from modules import file
 from modules.file.large_texts import BlockEdit
-from runner.api import AbsolutePath, OneOrMany, Planned
+from runner.api import AbsolutePath, AsText, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
 
@@ -13,7 +13,7 @@ from states.file._lines import SourcesOfTexts, TextSources
 @file.validated
 def prepend(
     name: AbsolutePath,
-    text: OneOrMany[_lines.Value] | None = None,
+    text: AsText[OneOrMany[_lines.Value]] | None = None,
     makedirs: bool = False,
     sources: TextSources = SourcesOfTexts(),
     header: bool = False,

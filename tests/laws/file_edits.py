@@ -99,6 +99,7 @@ SCENARIOS = [
         fails="expected hash",
     ),
     edit("blockreplace", BLOCK, source="salt://src", source_hash="0" * 32, fails="expected hash"),
+    edit("append", "", sources=[{"salt://src": "0" * 32}], fails="expected hash"),
     edit("blockreplace", "x\n", fails="Markers were not found"),
     edit("blockreplace", "# BEGIN\n", fails="Unterminated"),
     edit(

@@ -151,3 +151,8 @@ def test_addresses_do_not_collide(tmp_path: Path) -> None:
         for place in places
         if any(f"{place}/" in other for other in places) or "secret" in place
     ]
+
+
+def test_a_text_keeps_its_line_ends(root: Path) -> None:
+    (root / "dos").write_bytes(b"a\r\nb\r")
+    assert cp.get_file_str("salt://dos") == cp.get_url("salt://dos", None) == "a\r\nb\r"

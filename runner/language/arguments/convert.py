@@ -26,6 +26,7 @@ from runner.api.argtypes import (
     NotAbsolute,
     NotEmpty,
     Pattern,
+    Spelled,
 )
 from runner.language.arguments.scalars import (
     FALSE,
@@ -311,6 +312,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         names=next((extra.known for extra in extras if isinstance(extra, Named)), inner.names),
         every=next((extra.every for extra in extras if isinstance(extra, Named)), inner.every),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
+        spelled=inner.spelled or any(isinstance(extra, Spelled) for extra in extras),
         filled=inner.filled or any(isinstance(extra, NotEmpty) for extra in extras),
         identifies=inner.identifies
         or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),

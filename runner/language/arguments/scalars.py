@@ -53,6 +53,7 @@ class Shape(Record):
     identifies: bool = False  # NameVar
     names: Callable[[str], bool] | None = None  # of **options: those that there are
     every: tuple[str, ...] = ()  # the names of all of them, where another one is an error
+    spelled: bool = False  # what is in it becomes text as it is
     filled: bool = False  # refuses an empty text; an optional value may be one
     unless: tuple[CheckUnless, ...] = ()  # checks that depend on other arguments
 

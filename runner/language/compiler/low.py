@@ -197,7 +197,7 @@ def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
 def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
     several = isinstance(item.value, list)
     what = "a list" if several else "no text"
-    hint = f"put it in quotes: `- name: '{item.value}'`"
+    hint = "put quotes around it, as you typed it"
     if several or isinstance(item.value, dict):
         hint = (
             "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each"

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from runner.language.arguments.scalars import Shape
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
-from runner.model.places import Place, PlacedMap, Source, Value
+from runner.model.places import Place, PlacedMap, Source, Value, item_place
 from runner.support.files.text import text_to_show
 
-Expects = Callable[[Chunk, str], str]  # what an argument takes, in words; empty if nobody knows
+Expects = Callable[[Chunk, str], Shape | None]  # what an argument takes, if that is known
 Row = Callable[[Source], str]  # the line of a place, as YAML read it
 
 
@@ -24,18 +25,39 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
             place = chunk.arg_places.get(key)
             if place is None:
                 continue
-            if isinstance(value, bool | int | float):
-                yield from _odd(
-                    f"{chunk.function}: {key}", key, value, place, expects(chunk, key), row
-                )
+            takes = expects(chunk, key)
+            where = f"{chunk.function}: {key}"
+            if takes and takes.spelled:
+                yield from _in_text(where, key, value, place, row)
+            elif isinstance(value, bool | int | float):
+                yield from _odd(where, key, value, place, takes.title if takes else "", row)
             elif isinstance(value, list):  # pkgs: [{name: version}]
                 for entry in value:
                     for name, inner in entry.items() if isinstance(entry, PlacedMap) else ():
                         if isinstance(inner, bool | float):
-                            where = f"{chunk.function}: {key}: {name}"
                             yield from _odd(
-                                where, str(name), inner, entry.key_place(name), "text", row
+                                f"{where}: {name}",
+                                str(name),
+                                inner,
+                                entry.key_place(name),
+                                "text",
+                                row,
                             )
+
+
+def _in_text(where: str, key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
+    """Warnings of a value whose parts all become text. key: what stands before it, empty in a
+    list.
+    """
+    if isinstance(value, bool | int | float):
+        yield from _odd(where, key, value, place, "text", row)
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            at = value.key_place(name) if isinstance(value, PlacedMap) else place
+            yield from _in_text(f"{where}: {name}", str(name), inner, at, row)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _in_text(where, "", inner, item_place(value, index, place), row)
 
 
 def _quoted(key: str, typed: str, source: Source) -> str:
@@ -47,6 +69,21 @@ def _quoted(key: str, typed: str, source: Source) -> str:
     return f'"{written}"' if "'" in written else f"'{written}'"
 
 
+def _typed(key: str, source: Source, row: Row) -> str:
+    """A value as it stands in its line, behind its key or in a list; empty if that is not seen."""
+    if key:
+        match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*([^\s#,\]}}]+)", row(source))
+    elif source.rendered:  # the column is that of the template
+        match = _SCALAR.match(re.sub(r"^\s*-\s+", "", row(source)))
+    else:
+        match = _SCALAR.match(row(source), max(source.column - 1, 0))
+    typed = match[1] if match else ""
+    return "" if typed[:1] in tuple("'\"|>&*{[") else typed
+
+
+_SCALAR = re.compile(r"(?i)(yes|no|on|off|true|false|[-+.]?\d[\w.:+-]*)(?=\s*(?:[,\]#]|$))")
+
+
 def _odd(
     where: str, key: str, value: Value, place: Place, takes: str, row: Row
 ) -> Iterator[Diagnostic]:
@@ -54,25 +91,25 @@ def _odd(
     if not number and ("text" not in takes or "true or false" in takes):
         return
     source = place.source
-    match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*([^\s#,\]}}]+)", row(source))
-    typed = match[1] if match else ""
-    if not typed or typed[0] in "'\"|>&*{[":
+    typed = _typed(key, source, row)
+    if not typed:
         return
     quoted = f"put it in quotes: `- {key}: {_quoted(key, typed, source)}`"
+    if not key:
+        quoted = f"put it in quotes: `'{typed}'`"
     if isinstance(value, bool):
         read = "true" if value else "false"
-        if typed.lower() != read:
-            message = f"{where}: YAML reads {typed} as {read}"
+        message = f"{where}: YAML reads {typed} as {read}"
+        if takes == "text":
+            message += f", which becomes the text {value}"
+        if typed not in (str(value), read if takes != "text" else ""):
             yield Diagnostic(message, source, quoted, "yaml-truth", "warning")
-    elif number:
-        if re.fullmatch(r"0\d+", typed):
-            message = (
-                f"{where}: {typed} without quotes is a number, for most YAML readers an octal one"
-            )
-            yield Diagnostic(message, source, quoted, "yaml-octal", "warning")
-        elif ":" in typed:
-            message = f"{where}: YAML reads {typed} as the number {value} (base 60)"
-            yield Diagnostic(message, source, quoted, "yaml-number", "warning")
-    elif typed != str(value):
+    elif number and re.fullmatch(r"0\d+", typed):
+        message = f"{where}: {typed} without quotes is a number, for most YAML readers an octal one"
+        yield Diagnostic(message, source, quoted, "yaml-octal", "warning")
+    elif number and ":" in typed:
+        message = f"{where}: YAML reads {typed} as the number {value} (base 60)"
+        yield Diagnostic(message, source, quoted, "yaml-number", "warning")
+    elif typed != str(value) and (takes == "text" or not number):
         message = f"{where}: YAML reads {typed} as the number {value}"
         yield Diagnostic(message, source, quoted, "yaml-number", "warning")

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 
-Expects = Callable[[Chunk, str], str]  # what an argument takes, in words; empty if nobody knows
+Expects = Callable[[Chunk, str], object]  # what an argument takes, if there is such an argument
 
 _NETPLAN = (
     """sh -c 'd=$(mktemp -d) && install -Dm600 "$0" "$d/etc/netplan/new.yaml" &&"""

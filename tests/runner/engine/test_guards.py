@@ -265,6 +265,28 @@ def test_slots(machine: Machine) -> None:
     assert (done["name"], done["changes"]["stdout"]) == ("echo hi", "hi")
 
 
+def test_what_a_guard_or_a_slot_calls_wrongly(machine: Machine) -> None:
+    machine.write(
+        a="a: {test.nop: [{onlyif: [{fun: test.echo, nope: 1}]}]}\n"
+        "b: {test.show_notification: [{text: '__slot__:salt:file.file_exists()'}]}\n"
+        "c: {test.nop: [{unless: [{fun: own.broken, number: x}]}]}\n"
+        "d: {test.nop: [{unless: [{fun: own.broken, number: 1}]}]}\n"
+    )
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/own.py").write_text(
+        "def broken(number):\n    return [1][int(number)]\n"
+    )
+    done = machine.results("sls", "a", code=2)
+    wrong = "Passed invalid arguments to {}: missing a required argument: '{}'"
+    assert {name: each["comment"].partition("\n")[0] for name, each in done.items()} == {
+        "a": wrong.format("test.echo", "text"),
+        "b": wrong.format("file.file_exists", "path"),
+        "c": "own.broken: ValueError: invalid literal for int() with base 10: 'x'",
+        "d": "own.broken: IndexError: list index out of range",
+    }
+    assert "_modules/own.py:2" in done["d"]["comment"] and "runner/engine" not in str(done)
+
+
 def test_a_parallel_state_says_so(machine: Machine) -> None:
     machine.write(t="a: {test.nop: [{parallel: true}]}\nb: test.nop\n")
     done = machine.results("sls", "t")

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -104,6 +105,56 @@ def test_a_value_of_a_template_is_quoted_where_it_was_typed(tmp_path: Path) -> N
     text = "/f:\n  file.directory:\n    - mode: {{ pillar.get('mode', '0755') }}\n"
     (problem,) = [each for each in checked(text, tmp_path) if each.code == "yaml-octal"]
     assert problem.hint == ("""put it in quotes: `- mode: "{{ pillar.get('mode', '0755') }}"`""")
+
+
+def test_values_that_become_text_are_looked_at_at_any_depth(tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    text = """
+    /f:
+      file.managed:
+        - contents: [on, 0644, 1:30, 1.10, 1_000, fine, 12, 1.5, 'on', {port: x}]
+    /g:
+      ini.options_present:
+        - sections:
+            s: {errors: off, mask: 022, n: 1, quoted: "022"}
+            t:
+              x: true
+    /h:
+      file.append:
+        - text:
+          - no
+          - 12:30
+          - {{ 'yes' }}
+    /i:
+      file.serialize:
+        - serializer: yaml
+        - dataset: {mode: 1.10, on: off}
+    """
+    said = [f"{each.message} [{each.code}]" for each in checked(dedent(text), tmp_path)]
+    truth = "YAML reads {} as {}, which becomes the text {} [yaml-truth]"
+    number = "YAML reads {} as the number {} [yaml-number]"
+    octal = "{} without quotes is a number, for most YAML readers an octal one [yaml-octal]"
+    contents, sections, lines = (
+        "file.managed: contents",
+        "ini.options_present: sections",
+        "file.append: text",
+    )
+    assert sorted(said) == sorted(
+        [
+            "file.managed: contents: YAML reads a mapping, and \"{'port': 'x'}\" is written [trap]",
+            f"{contents}: {truth.format('on', 'true', 'True')}",
+            f"{contents}: {octal.format('0644')}",
+            f"{contents}: {number.format('1:30', '90 (base 60)')}",
+            f"{contents}: {number.format('1.10', '1.1')}",
+            f"{contents}: {number.format('1_000', '1000')}",
+            f"{sections}: s: errors: {truth.format('off', 'false', 'False')}",
+            f"{sections}: s: mask: {octal.format('022')}",
+            f"{sections}: t: x: {truth.format('true', 'true', 'True')}",
+            f"{lines}: {truth.format('no', 'false', 'False')}",
+            f"{lines}: {number.format('12:30', '750 (base 60)')}",
+            f"{lines}: {truth.format('yes', 'true', 'True')}",
+        ]
+    )
 
 
 def test_every_code_has_its_section() -> None:

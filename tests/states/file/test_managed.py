@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import HarnessHere, apply, look
 
 from modules import cp
@@ -381,6 +382,17 @@ def test_the_first_source_that_answers(tmp_path: Path, web: SimpleNamespace) -> 
     sources = ["salt://no", {f"{web.url}/no": SHA}, {f"{web.url}/plain": SHA}]
     apply(managed, f"{tmp_path}/f", source=sources)
     assert (tmp_path / "f").read_text() == "hello\nworld\n"
+
+
+def test_a_hash_beside_a_source_is_one_text(machine: Machine) -> None:
+    machine.write(
+        a="/f: {file.managed: [{source: [{salt://a.sls: [{source_hash: md5=0}]}]}]}",
+        b="/f: {file.append: [{sources: [{salt://a.sls: md5=0, salt://b.sls: md5=1}]}]}",
+    )
+    said = machine("sls", "a", code=1).stderr
+    assert "source[0]['salt://a.sls']: expected text, got a list" in said
+    said = machine("sls", "b", code=1).stderr
+    assert "sources[0]: expected one source and its hash, got 2" in said
 
 
 # ---------------------------------------------------------------- owners
