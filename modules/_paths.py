@@ -11,18 +11,20 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import stat as bits
-from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from io import FileIO
-from typing import IO
 
 from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
 from runner.api import StateFailed, for_states, here, lies_in
 from runner.api.planning import doubts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import IO
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -271,6 +273,8 @@ def mount_points() -> list[str]:
 
 def unescaped(text: str) -> str:
     """A field of mountinfo or fstab, in which a backslash and three octal digits are a sign."""
+    import re
+
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
 
 

@@ -9,8 +9,7 @@ import errno
 import operator
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from modules import _accounts, _paths
 from modules._machine import processes, salt_call, surroundings
@@ -24,6 +23,11 @@ from modules.file import _rights
 from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
 from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from modules import _accounts
 from modules._accounts import busybox
 from modules._accounts.provider import are_of_busybox, provider
@@ -13,6 +10,11 @@ from modules._accounts.values import Group as Group
 from modules._machine.processes import attempt
 from modules._texts.lines import plain_name
 from runner.api import CommandFailed, FormerState, changer, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 NAME = "the group's name"
 

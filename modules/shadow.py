@@ -6,13 +6,16 @@ an argument.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from modules._accounts.provider import provider
 from modules._accounts.values import Aging as Aging
 from modules._paths import text_of
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PATH = "/etc/shadow"
 DAYS = Aging._fields  # the columns after the name and the hash

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from modules import _accounts, _paths, file, group, shadow
 from modules._accounts import busybox, values
@@ -18,6 +16,11 @@ from modules._texts.lines import plain_name
 from modules.file import _snapshot
 from runner.api import CommandFailed, FormerState, changer, for_states
 from runner.api.offline import is_offline, offline_as
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 # what useradd cannot give a new user: the days of shadow and of the arguments for them, numbers

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from modules import file, group, shadow
 from modules import user as users
 from runner.api import Record, StateFailed, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 HIDDEN = "XXX-REDACTED-XXX"
 FIELDS = ("uid", "gid", "home", "shell")

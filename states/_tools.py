@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 from runner.api import Changes, Fact, Line, StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Variables = dict[Line, Line] | list[Line | dict[Line, Line]]  # as of cmd.run
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from modules import file, group, shadow
 from modules import user as users
@@ -36,6 +35,11 @@ from states._account import (
     refuse_commas,
     refuse_new_account,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+    from typing import Any
 
 OPPOSITE = {"present": "absent"}
 PasswordHash = Annotated[Line, CheckUnless("hash_password", shadow.hash_problem, shadow.HASH_HINT)]

@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import typer
@@ -167,7 +167,7 @@ def spelled_out(line: str) -> list[list[str]]:
 def what_follows(command: str, word: str) -> tuple[str, ...]:
     """Return the words that a command begins with, where there is a choice; else the word."""
     for parameter in inspect.signature(command_named(command), eval_str=True).parameters.values():
-        _, declared = get_args(parameter.annotation)
+        _, declared = parameter.annotation
         if isinstance(declared, CliArgument):
             choice = declared.complete[0] if declared.complete else ""
             if isinstance(choice, tuple) and word.islower():

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 # os in this file: it is the view of users and groups
 import os
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from modules import _paths
 from modules._planned.overlay import is_planned, overlay
@@ -19,9 +18,11 @@ from modules._texts.lines import split
 from runner.api import cached_look
 from runner.api.planning import doubts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import grp
     import pwd
+    from collections.abc import Callable, Iterator
 
     from modules._accounts.view import PlannedView
 

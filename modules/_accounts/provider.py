@@ -5,13 +5,16 @@ machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from modules import _paths
 from modules._accounts import busybox, shadow_utils
 from modules._accounts.values import Account, Aging, Group
 from modules._planned.overlay import overlay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Provider(Protocol):

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from modules import _accounts
 from modules._accounts.values import Account, Aging, Group, Ranges
 from modules._machine.processes import probe
 from modules._texts.lines import join_lines, one_line
 from runner.api import CommandFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _FIELDS = {"uid": "-u", "gid": "-g", "gecos": "-c", "home": "-d", "shell": "-s"}
 _DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "expire": "-E"}

@@ -6,11 +6,14 @@ new accounts get by /etc/login.defs and /etc/default/useradd.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from modules import _accounts
 from modules._texts.lines import once_a_version
 from runner.api import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class Ranges(Record):

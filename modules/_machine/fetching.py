@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from runner.api import CommandFailed, StateFailed, Unforeseen, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
 MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
 TOO_LONG = "fetching took too long; `foresee: {seconds: SECONDS}` allows more"

@@ -6,9 +6,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
 
 from modules import _paths
 from modules._machine import umask as _umask
@@ -26,9 +24,12 @@ from runner.api import (
 )
 from runner.api.durability import make_names_durable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import selectors
     import subprocess
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import IO, Any
 
     from modules._planned.view import View
 

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 from modules import _accounts
 from runner.api import StateFailed, refuse_unforeseen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager

@@ -6,11 +6,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from modules import _accounts, _paths
 from modules._planned.machine import merged, planned_machine
 from runner.api import CommandFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CATEGORIES = tuple(
     """

@@ -7,14 +7,16 @@ stands beside the changer that it stands in for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, TypeVar
+
     from modules._planned.files import Entry
     from modules._planned.overlay import Overlay
     from modules._planned.view import Base, View
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from modules.pkg.package_manager import Changes
     from runner.model.chunk import Chunk
 
-K = TypeVar("K")
-V = TypeVar("V")
+    K = TypeVar("K")
+    V = TypeVar("V")
+
 Service = tuple[str, str]  # the user whose it is ("": the system's), its name
 
 

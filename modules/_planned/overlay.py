@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import os
 from io import FileIO
-from typing import TYPE_CHECKING, Protocol
 
 from modules._planned.machine import of_dry_run
 from runner.api import here, is_planning
 from runner.api.planning import doubts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from modules._accounts.planned import PlannedAccounts
     from modules._planned.view import View
     from modules.file._paths.place import Place
+else:
+    Protocol = object
 
 
 KERNELS = ("/proc/", "/sys/")  # what is below is no file that keeps what is written to it
@@ -41,41 +45,32 @@ class Overlay(Protocol):
 
     def real_path(self, path: str) -> str:
         """As `realpath`. Raises StateFailed for a link that is not to be followed."""
-        ...
 
     def source(self, path: str) -> str | None:
         """Where on the machine that is which is at a path; None for what is new, or nothing."""
-        ...
 
     def copy_of(self, path: str) -> str:
         """The folder on the machine that a planned one was made in; empty where there is none."""
-        ...
 
     def settled_copy(self, path: str) -> str:
         """The same folder, in which what is planned in it was made."""
-        ...
 
     def scratch(self) -> str:
         """A folder on the machine that is there as long as this is."""
-        ...
 
     def graft(self, folder: str, path: str) -> None:
         """Have a folder of the machine at a path of these, instead of an empty folder."""
-        ...
 
     def is_planned(self, path: str) -> bool:
         """Return whether what is at a path, or in a folder, is not what the machine has there."""
-        ...
 
     def place(self, path: str, follow: bool = False) -> Place:
         """The place that a path means. A change there is a plan."""
-        ...
 
     def view(self) -> View | None:
         """These files for a program that is to see them; None where they cannot be laid over the
         machine.
         """
-        ...
 
 
 class PlannedReader(FileIO):

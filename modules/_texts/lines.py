@@ -6,11 +6,15 @@ option, is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import ParamSpec, TypeVar, cast
 
 from runner.api import CommandFailed, line_problem, name_problem, split_lines, without_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,9 +7,10 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from modules.file._backed_up import backed_up
     from modules.file._capabilities import (
         former_capabilities,

@@ -7,7 +7,6 @@ import errno
 import os
 import stat as bits
 from io import FileIO
-from typing import IO
 
 from modules import _paths
 from modules._paths import fetched as fetched
@@ -17,6 +16,10 @@ from modules.file._contents import limits
 from modules.file._paths import place
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
 from runner.api.planning import doubts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
 
 _KINDS = {
     bits.S_IFREG: "file",

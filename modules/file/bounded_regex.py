@@ -11,11 +11,15 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from modules._machine.processes import probe
 from runner.api import StateFailed, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 Answer = TypeVar("Answer")
 

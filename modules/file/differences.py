@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
 from modules.file import bounded_regex
 from modules.file.bounded_regex import matches, matching
 from modules.file.differences import lines_of
 from runner.api import StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 from modules import _paths
 from modules.file._contents.limits import limit_of_edits
 from modules.file._contents.streamed import Edited, Streamed, streamed
 from modules.file.bounded_regex import matching
 from runner.api import StateFailed, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 LARGE = 8 << 20  # bytes: smaller texts are edited whole
 BLOCK = 1 << 20  # bytes of a text that are held at once

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules.pkg._changes import (
     autoremove,
     hold,
@@ -51,6 +49,10 @@ from modules.pkg.package_manager import (
     Versions,
 )
 from modules.pkg.providers import PROVIDERS, provider, require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def version(*names: str, **kwargs: Any) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from modules import _paths
@@ -11,6 +11,10 @@ from modules.pkg._outcome import carry_out, set_holds
 from modules.pkg.package_manager import Action, Changes, InstallOptions, PackageTarget, Transaction
 from modules.pkg.providers import provider, require
 from runner.api import StateFailed, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Names = str | Sequence[str | Mapping[str, Any]] | None
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from modules import file, pkg
 from modules.pkg.package_manager import PackageTarget, Transaction
 from runner.api import CommandFailed, FormerState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 
 def all_packages() -> FormerState:

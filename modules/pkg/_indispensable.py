@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
 
 from modules import _paths, cmd
 from modules.pkg._queries import owners
 from modules.pkg.providers import provider
 from runner.api import for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 KERNEL = ("/boot/vmlinuz-{}", "/lib/modules/{}/vmlinuz", "/lib/modules/{}/modules.builtin")
 

@@ -6,7 +6,6 @@ without an error may have done nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from modules import _paths, file
 from modules.pkg._run import error_list
@@ -19,6 +18,10 @@ from modules.pkg.package_manager import (
 )
 from modules.pkg.providers import provider
 from runner.api import CommandFailed, StateFailed, for_states, planned_as
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 OSTREE = "/run/ostree-booted"
 

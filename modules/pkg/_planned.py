@@ -9,12 +9,14 @@ machine as it is.
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules._planned.machine import merged_names, planned_machine
 from modules.pkg.package_manager import Changes, Versions
 from modules.pkg.providers import provider
 from runner.api import OPEN, for_states, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @for_states

@@ -8,13 +8,17 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 from modules.pkg import _stand_ins
 from modules.pkg._former import former_holds, former_packages, nothing_lasting
 from modules.pkg.package_manager import TOUCHED, Changes, Simulation, Transaction, Versions
 from runner.api import cached_look, changer, fetcher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 transacts = changer(
     touches=TOUCHED, before=former_packages, planned=_stand_ins, planned_touches=["files"]

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from modules import _paths
 from modules.pkg._planned import held
 from modules.pkg.package_manager import Shipped
 from modules.pkg.providers import provider, require
 from runner.api import StateFailed, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 def owner(*paths: str, **_: Any) -> Any:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from modules import file
 from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from modules.pkg.providers import require
 from runner.api import StateFailed, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def list_repos(**kwargs: Any) -> dict[str, Any]:

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 from modules import cmd
 from modules._machine.fetching import TOO_LONG, NotFetched
 from modules._machine.surroundings import parse_variables
 from runner.api import CommandFailed, for_states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
 LOCK_SECONDS = 300.0  # how long another package manager is waited for
 _variables: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("variables", default=())

@@ -39,12 +39,15 @@ says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from runner.api import Feature, Provider, Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
     from modules.pkg._ahead import PlannedPackage
 
 Versions = dict[str, str]  # package -> version; several of one package: "1.0,2.0", oldest first

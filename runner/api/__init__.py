@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.api.argtypes import (
     ONE_LINE,
     AbsolutePath,
     Added,
+    Annotated,
     AsText,
     Check,
     CheckUnless,
@@ -78,8 +78,10 @@ from runner.support.files.text import split_lines
 from runner.support.log import LOG
 from runner.support.threads import in_main_thread
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, MutableMapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
+    from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
     from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording, comes_after
@@ -96,8 +98,11 @@ if TYPE_CHECKING:
     from runner.model.former_state import FormerState
     from runner.model.plain_values import texts_in as texts_in
 
-P = ParamSpec("P")
-R = TypeVar("R")
+    P = ParamSpec("P")
+    R = TypeVar("R")
+else:
+    Protocol = object
+
 
 Changes = Mapping[str, Value]
 
@@ -229,27 +234,22 @@ class Tree(Protocol):
 
     def find(self, path: str, saltenv: str) -> str | None:
         """The file on disk of a path of an environment, first root wins; None if there is none."""
-        ...
 
     def fetch(self, url: str, saltenv: str) -> str | None:
         """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is
         none.
         """
-        ...
 
     def files(self, prefix: str, saltenv: str) -> list[str]:
         """The paths below a folder of the tree, sorted."""
-        ...
 
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
         """The links below a folder of the tree, with their files on disk; no link that leads out of
         the tree.
         """
-        ...
 
     def folders(self, prefix: str, saltenv: str) -> list[str]:
         """The folders below a folder of the tree (itself not included), sorted."""
-        ...
 
 
 class OwnFolder(Protocol):
@@ -262,19 +262,15 @@ class OwnFolder(Protocol):
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         """A descriptor of a file in it. Raises OSError."""
-        ...
 
     def read(self, name: str) -> bytes:
         """The contents of a file in it. Raises OSError."""
-        ...
 
     def write(self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600) -> None:
         """Write a file whole: nobody sees a half of it. Raises OSError."""
-        ...
 
     def remove(self, name: str) -> bool:
         """Remove a file; false if it is not there."""
-        ...
 
 
 class Here(Protocol):
@@ -283,7 +279,6 @@ class Here(Protocol):
     @property
     def opts(self) -> Mapping[str, Any]:
         """The configuration under Salt's key names."""
-        ...
 
     @property
     def grains(self) -> Mapping[str, Any]: ...
@@ -297,7 +292,6 @@ class Here(Protocol):
     @property
     def chunk(self) -> Chunk | None:
         """The state that runs now; None while templates are rendered or in `runner call`."""
-        ...
 
     @property
     def chunks(self) -> tuple[Chunk, ...]: ...
@@ -305,38 +299,31 @@ class Here(Protocol):
     @property
     def left_out(self) -> tuple[Chunk, ...]:
         """The states of these SLS files that `--only` or `--exclude` leaves out of the run."""
-        ...
 
     def missing_sls(self) -> list[str]:
         """The SLS files of the highstate that this run is made without, as `runner sls` is."""
-        ...
 
     @property
     def results(self) -> Mapping[str, Result]:
         """The results so far, by tag."""
-        ...
 
     @property
     def changed_requisites(self) -> tuple[str, ...]:
         """The sources that made a watch fire ("file: nginx.conf"), for mod_watch."""
-        ...
 
     @property
     def dry(self) -> bool:
         """For decorators and classic code only; a state function has no need to know."""
-        ...
 
     @property
     def is_dry_run(self) -> bool:
         """Return whether nothing at all is changed in this run: `dry` is also true of a look for a
         prereq, and of a state that is only planned, in a real one.
         """
-        ...
 
     @property
     def called_directly(self) -> bool:
         """Return whether a person calls the function, by `runner call`."""
-        ...
 
     @property
     def tree(self) -> Tree: ...
@@ -344,7 +331,6 @@ class Here(Protocol):
     @property
     def cache_dir(self) -> str:
         """The folder that fetchers may write below."""
-        ...
 
     @property
     def state_dir(self) -> str: ...
@@ -355,18 +341,15 @@ class Here(Protocol):
 
         make: it if it is missing.
         """
-        ...
 
     def state_folder(self, *below: str) -> OwnFolder:
         """A folder below the state folder, made if it is missing. Raises as cache_folder does."""
-        ...
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
         """A dictionary that lasts for this run, shared by all who use the same name.
 
         >>> asked = here.store("dns answers")
         """
-        ...
 
     def scratch(self) -> str:
         """A private folder, until `clean`, when this stops being the current run."""
@@ -375,14 +358,12 @@ class Here(Protocol):
 
     def new_overlay(self) -> Any:
         """Files of which nothing is planned yet, for what modules/_planned keeps of a dry run."""
-        ...
 
     def limited(self, what: str, size: int) -> AbstractContextManager[float]:
         """Bound the time of what is done inside to some text, and give the seconds (0: no bound).
         what: its name in the message; size: the characters of the text. Raises StateFailed when it
         takes too long. One step in C is interrupted in the main thread only.
         """
-        ...
 
     def render(
         self,
@@ -394,7 +375,6 @@ class Here(Protocol):
         saltenv: str = "base",
     ) -> str:
         """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
-        ...
 
     def render_pipe(
         self,
@@ -408,7 +388,6 @@ class Here(Protocol):
         """Render a text with a pipe of renderers (`jinja|yaml`, as the first line of an SLS names
         it).
         """
-        ...
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Call an execution function by its name, the tree's own included.
@@ -417,56 +396,45 @@ class Here(Protocol):
 
         >>> here.call("pkg.version", "nginx")
         """
-        ...
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function itself, for its signature."""
-        ...
 
     def has(self, name: str) -> bool:
         """Return whether there is such an execution function."""
-        ...
 
     def match(self, expression: str, kind: str = "glob") -> bool: ...
 
     def top(self) -> Mapping[str, Sequence[str]]:
         """The SLS files that the top file gives this machine, by environment."""
-        ...
 
     def warn(self, message: str, unless: Fact | None = None) -> None:
         """Add a warning to the result of the current state. unless: not in a dry run where a
         pending state may provide this fact.
         """
-        ...
 
     def reload(self, what: str) -> None:
         """Let the states that follow see what this one changed: `grains`, `modules`, `pillar`."""
-        ...
 
     def intends(self, path: str) -> None:
         """Register a temporary path before it is made: after a kill the next run removes it."""
-        ...
 
     def follows(self, *facts: str) -> None:
         """Note a source of the current state that is not a file of the tree (the newest commit or
         version somewhere): the tree asks for a change that comes from there, so that the history
         does not report it as drift.
         """
-        ...
 
     def secret(self, value: str) -> None:
         """Hide a value in all output, logs, reports and the history of this run."""
-        ...
 
     def hide_named(self, values: Mapping[str, Any]) -> None:
         """Hide those values that stand under names of secrets (DB_PASSWORD, api_key, ...), at any
         depth, as `secret` does.
         """
-        ...
 
     def masked(self, text: str) -> str:
         """The text with its secrets replaced, for a log."""
-        ...
 
     def emit(self, event: Event) -> None: ...
 
@@ -481,7 +449,7 @@ class _Current:
         return getattr(_here.get(), name)
 
 
-here: Here = cast(Here, _Current())
+here: Here = _Current()
 
 
 class running:  # in lower case: used as a function; a generator costs more
@@ -574,16 +542,20 @@ def make_names_durable() -> None:
         raise StateFailed(f"nothing was done: {problem}", changes={})
 
 
-@overload
-def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
-@overload
-def changer(
-    *,
-    touches: Iterable[str] | None = None,
-    before: Callable[..., object] | None = None,
-    planned: Callable[..., object] | ModuleType | bool = False,
-    planned_touches: Iterable[str] | None = None,
-) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+if TYPE_CHECKING:
+
+    @overload
+    def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
+    @overload
+    def changer(
+        *,
+        touches: Iterable[str] | None = None,
+        before: Callable[..., object] | None = None,
+        planned: Callable[..., object] | ModuleType | bool = False,
+        planned_touches: Iterable[str] | None = None,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
 def changer(
     function: Any = None,
     /,
@@ -650,7 +622,8 @@ def changer(
                     return inner(*args, **kwargs)
                 is_module = isinstance(planned, ModuleType)
                 instead = getattr(planned, inner.__name__) if is_module else planned
-                return cast(R, stand_in(instead, args, kwargs))
+                answer: R = stand_in(instead, args, kwargs)
+                return answer
             finally:
                 forget_looks(planned_topics)
 
@@ -683,10 +656,14 @@ def _name_of(target: object) -> str:
     return str(target)
 
 
-@overload
-def fetcher(function: Callable[P, R], /) -> Callable[P, R]: ...
-@overload
-def fetcher(*, refreshes: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]: ...
+if TYPE_CHECKING:
+
+    @overload
+    def fetcher(function: Callable[P, R], /) -> Callable[P, R]: ...
+    @overload
+    def fetcher(*, refreshes: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]: ...
+
+
 def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
     """Declare a function that writes only below the cache folder or `here.scratch()`, and so may
     run in every mode.
@@ -710,7 +687,8 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
             key = ("refreshed", inner.__qualname__, repr((args, kwargs)))
             if key not in done:
                 done[key] = inner(*args, **kwargs)
-            return cast(R, done[key])
+            answer: R = done[key]
+            return answer
 
         call.__dict__["fetches"] = True
         return call
@@ -753,7 +731,8 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
             answer = answers.get(key)
             if answer is None or answer[0] != stamp:
                 answers[key] = answer = (stamp, LOG.asked(topic, inner, *args, **kwargs))
-            return cast(R, answer[1])
+            told: R = answer[1]
+            return told
 
         return call
 

@@ -6,9 +6,11 @@ Nothing is kept unless `follow` was called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from runner.api import here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST = 32768  # bytes of a command's output that are looked at: more than lines on a terminal
 

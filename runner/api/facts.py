@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Final
 
 # ("file", "/etc/motd"), ("user", "www"); also of the kinds group, pkg, service, command
 Fact = tuple[str, str]

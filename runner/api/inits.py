@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SYSTEMD = ("/usr/lib/systemd", "/lib/systemd")
 BY_PROGRAM = {"systemd": "systemd", "runit-init": "runit", "openrc-init": "openrc"}

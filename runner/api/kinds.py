@@ -5,12 +5,16 @@ properties, which are compared with what is wanted and corrected, one after anot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal
 
 from runner.api import Done, Open, Plan, Planned, StateFailed
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, Final, Literal
 
 
 def shown(value: Any) -> str:

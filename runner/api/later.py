@@ -6,11 +6,14 @@ state has ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from runner.api import here, is_planning
 from runner.model.chunk import Chunk
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STORE = "later checks"
 

@@ -9,12 +9,15 @@ function does instead is declared beside it (`offline_as`), and a changer of wha
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
 from runner.api import Done, Planned, StateFailed, here
 from runner.model.families import known_as
 from runner.model.result import AT_BOOT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,16 +9,18 @@ nothing stands in for, it is left there: `Unforeseen`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import Any, ParamSpec, TypeVar
+
     from runner.api.doubts import Doubts
 
-P = ParamSpec("P")
-R = TypeVar("R")
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 MACHINE = "planned machine"  # the store that it is in
 _doubts: ContextVar[Doubts | None] = ContextVar("doubts", default=None)
@@ -104,7 +106,7 @@ def refuse_unforeseen(what: str) -> None:
         raise Unforeseen(what)
 
 
-def planned_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def planned_as(stand_in: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare what a dry run calls, where it carries a state out, instead of a function that
     changes nothing, but waits, checks what was done, or asks about it (of a changer:
     `changer(planned=...)`). stand_in: called with the same arguments.
@@ -116,7 +118,10 @@ def planned_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Ca
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            return cast(R, stand_in(*args, **kwargs)) if is_planning() else inner(*args, **kwargs)
+            if not is_planning():
+                return inner(*args, **kwargs)
+            planned: R = stand_in(*args, **kwargs)
+            return planned
 
         return call
 

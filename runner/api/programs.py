@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 _lock = threading.Lock()
 _endings: dict[object, Callable[[], None]] = {}

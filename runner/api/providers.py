@@ -6,9 +6,9 @@ each can do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 
 from runner.api import StateFailed, here
 from runner.api.offline import DESCRIBED as DESCRIBED
@@ -17,6 +17,11 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from typing import Any, ClassVar
 
 
 class Feature(Record):

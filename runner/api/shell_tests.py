@@ -7,9 +7,11 @@ What is not certainly a `test` of plain words is left to the shell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 OF_PATHS = frozenset(("-e", "-f", "-d", "-s", "-L", "-h", "-r", "-w", "-x"))
 OF_TEXTS = frozenset(("-n", "-z"))

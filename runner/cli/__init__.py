@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 from runner.cli.parsing import app
 from runner.cli.parsing.fast_parser import command
 from runner.cli.running.exit_codes import program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main(arguments: list[str] | None = None) -> None:

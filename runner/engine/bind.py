@@ -5,9 +5,7 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed, changes_allowed, here
 from runner.engine import slots
@@ -22,7 +20,11 @@ from runner.model.records import Record
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
     from runner.api.providers import Provider, Providers
 
 

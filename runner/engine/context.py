@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any
 
 from runner.api import StateFailed, Tree, refuse_unforeseen
 from runner.engine import partial_changes
@@ -22,6 +21,11 @@ from runner.support.files import scratch
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
 from runner.support.threads import get_ident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+    from typing import Any
 
 # arguments of all states that ask for something when the state has ended
 FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])

@@ -5,25 +5,29 @@ fail, and why.
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from runner.model.chunk import Chunk, Edge
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 from runner.model.result import Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Final
+
     from runner.model.requisite_kinds import Reaction
 
 
-class Verdict(enum.Enum):
-    RUN = "run"
-    WATCH = "watch"  # run, and react if it changed nothing itself
-    SKIP = "skip"  # not run, and that is fine
-    FAIL = "fail"  # not run, because something it needs failed
-    OPEN = "open"  # in a dry run: run if what is pending fails, or changes something
+class Verdict:
+    """What becomes of a chunk."""
+
+    RUN: Final = "run"
+    WATCH: Final = "watch"  # run, and react if it changed nothing itself
+    SKIP: Final = "skip"  # not run, and that is fine
+    FAIL: Final = "fail"  # not run, because something it needs failed
+    OPEN: Final = "open"  # in a dry run: run if what is pending fails, or changes something
 
 
 NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
@@ -36,7 +40,7 @@ class Decision(Record):
     `decided_by`: the pending state ("state: ID") after which an open verdict is known.
     """
 
-    verdict: Verdict
+    verdict: str  # one of Verdict
     comment: str = ""
     changed: tuple[Edge, ...] = ()
     cause: str | None = None
@@ -59,7 +63,7 @@ def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -
     its look. pending: the kinds of reaction (watch, onchanges) that are due from earlier.
 
     >>> decide((), lambda edge: None).verdict
-    <Verdict.RUN: 'run'>
+    'run'
     """
     pending = tuple(pending)
     seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
@@ -258,12 +262,12 @@ def _calls(target: Result | None) -> bool:
 
 def not_run_result(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
-    if decision.verdict is Verdict.OPEN:
+    if decision.verdict == Verdict.OPEN:
         by = decision.decided_by
         return Result(
             chunk, None, decision.comment, ran=False, exact=False, undecided=True, decided_by=by
         )
-    failed = decision.verdict is Verdict.FAIL
+    failed = decision.verdict == Verdict.FAIL
     cause = decision.cause if failed else None
     return Result(chunk, not failed, decision.comment, ran=False, cause=cause)
 

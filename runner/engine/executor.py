@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from runner.api import StateFailed, durability, forget_looks, later, running, undisturbed
 from runner.engine import decide as decisions
@@ -26,7 +25,10 @@ from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Resu
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.engine.decide import Decision
     from runner.engine.parallel import ParallelStates
 
@@ -298,9 +300,9 @@ class Executor:
 
     def _reacts(self, position: int, decision: Decision) -> bool:
         """Return whether a state runs for what others have done."""
-        return decision.verdict is decisions.Verdict.WATCH or self.plan.reacts_otherwise(position)
+        return decision.verdict == decisions.Verdict.WATCH or self.plan.reacts_otherwise(position)
 
-    def _mode_of(self, position: int, failed: Result | None) -> Mode:
+    def _mode_of(self, position: int, failed: Result | None) -> str:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder
         failed.
         """
@@ -321,7 +323,7 @@ class Executor:
         )
 
     def _called(
-        self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None
+        self, position: int, decision: Decision, mode: str, invoke: Invoker | None = None
     ) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of its own thread."""
         step = self.plan.steps[position]
@@ -340,7 +342,7 @@ class Executor:
         attempts = call.attempts
         if mode is Mode.REAL and self.plan.is_verified(position, result):
             result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
-        if decision.verdict is decisions.Verdict.RUN and decision.comment:
+        if decision.verdict == decisions.Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
         reaction = self.plan.reaction(position, result, decision)
         if reaction is not None:
@@ -370,7 +372,7 @@ class Executor:
             self.number += attempts
         return result._replace(run_num=self.number - 1)
 
-    def _aggregated(self, position: int, mode: Mode) -> tuple[Step, tuple[int, ...]]:
+    def _aggregated(self, position: int, mode: str) -> tuple[Step, tuple[int, ...]]:
         """The step with what it does for others, and who they are."""
         step = self.plan.steps[position]
         if step.aggregate is None or mode is Mode.LOOK or position in self._taken:
@@ -525,7 +527,7 @@ class Executor:
         self.number += 1
 
 
-def _with_reaction(result: Result, reaction: Reaction, mode: Mode) -> Result:
+def _with_reaction(result: Result, reaction: Reaction, mode: str) -> Result:
     """Add to the result of a reaction what it did and what for."""
     done = "changed" if mode is Mode.REAL else "would change"
     cause = f", because {', '.join(reaction.changed)} {done}" if reaction.changed else ""

@@ -6,7 +6,7 @@ and succeeded.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.api import shell_tests
@@ -15,6 +15,10 @@ from runner.model.errors import RunnerError
 from runner.model.global_arguments import COMMAND_OPTIONS
 from runner.model.places import Value
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Call = Callable[..., Any]  # call("cmd.retcode", ...)
 

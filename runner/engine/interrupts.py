@@ -5,12 +5,15 @@ with its report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from runner.api import interrupt
 from runner.support.threads import in_main_thread, signals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 SIGNALS = (signals.SIGINT, signals.SIGTERM, signals.SIGHUP)
 

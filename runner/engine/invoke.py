@@ -8,10 +8,9 @@ is resumed after its Plan, or closed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 from runner.api import (
     OPEN,
@@ -39,7 +38,10 @@ from runner.model.events import StatePlanned
 from runner.model.places import Value
 from runner.model.result import Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterator, Mapping
+
     from runner.engine.dry_run_facts import Foreseen, PendingFacts
     from runner.model.made import Thing
 

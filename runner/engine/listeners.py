@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 
 from runner.model import plain_values
 from runner.model.events import ChangerCalled, Event, RunStarted
 from runner.support.redaction import Secrets
 from runner.support.threads import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 Listener = Callable[[Event], None]
 

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Generator
 
 from runner.api import Plan, command_lines, first_plan, planning, running
 from runner.engine import partial_changes
 from runner.engine.context import Current, Run
 from runner.model.chunk import Chunk
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal
+
     from runner.api.doubts import Doubts
 
-Outcome = Literal["planned", "done", "failed"]
+    Outcome = Literal["planned", "done", "failed"]
 
 
 class Look:

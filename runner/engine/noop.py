@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Edge
 from runner.model.result import Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class SuppressedReactions:

@@ -7,9 +7,7 @@ They are kept in an SQLite file of their own.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from runner.model.result import PendingReaction
 from runner.support.files.database import Patience, connect, newer_format, storable
@@ -17,8 +15,10 @@ from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.trusted_folder import trusted_folder
 from runner.support.threads import Lock
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Collection, Iterable, Mapping
 
 _Key = tuple[str, str, str]  # reactor, kind, source
 NAME = "debts.sqlite"

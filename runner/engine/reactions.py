@@ -6,8 +6,6 @@ reaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from runner.api import StateFailed
 from runner.engine import decide as decisions
@@ -17,7 +15,10 @@ from runner.model.chunk import Chunk, Edge
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from runner.engine.decide import Decision
 
 

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 from runner.engine import decide as decisions
 from runner.engine.step import Reaction, Step
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
 from runner.model.result import Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from runner.engine.decide import Decision
 
 
@@ -91,7 +92,7 @@ class RunPlan(Record):
             for edge in decision.changed
             if edge.kind.must_succeed == "all"
         )
-        if decision.verdict is not decisions.Verdict.WATCH:
+        if decision.verdict != decisions.Verdict.WATCH:
             return None
         needed: dict[str, list[Mapping[str, Any]]] = {}
         for edge in self.relations.of(position):

@@ -10,12 +10,15 @@ one state that has many (WRITES_MANY) get theirs together, too, when it ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 from runner.engine.run_plan import RunPlan
 from runner.model.chunk import Edge
 from runner.model.result import Result
 from runner.support.files.group_commit import GROUP_COMMIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST_WAIT = 0.25  # seconds that a file waits for others
 

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from runner.model.errors import RunnerError
 from runner.model.nested import mapped
 from runner.model.patterns import pattern
 from runner.model.places import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
 PREFIX = "__slot__:"
 _FUNCTION = pattern(r"__slot__:salt:\s*(?P<name>\w+(?:\.\w+)+)\s*\(")
-_REST = pattern(r"\s*(?:\.(?P<path>[^~]*[^~\s]))?\s*(?:~\s*(?P<tail>.*?)\s*)?", re.S)
+_REST = pattern(r"(?s)\s*(?:\.(?P<path>[^~]*[^~\s]))?\s*(?:~\s*(?P<tail>.*?)\s*)?")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -3,24 +3,29 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from runner.engine.loader.registry import StateFunction
 from runner.model.chunk import Chunk
 from runner.model.places import Value
 from runner.model.records import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+Low = dict[str, "Any"]
 # mod_aggregate: (low chunk, the low chunks that may be taken in, results by tag) -> low chunk with
 # the arguments of all
-Aggregate = Callable[[dict[str, Any], list[dict[str, Any]], dict[str, Any]], Mapping[str, Any]]
+Aggregate = Callable[[Low, list[Low], dict[str, "Any"]], Mapping[str, "Any"]]
 
 
-class Mode(enum.Enum):
-    REAL = "real"
-    DRY = "dry"
-    LOOK = "look"  # of a prereq: nothing may be changed, nothing is recorded or reported
+class Mode:
+    """What calling a state is for."""
+
+    REAL: Final = "real"
+    DRY: Final = "dry"
+    LOOK: Final = "look"  # of a prereq: nothing may be changed, nothing is recorded or reported
 
 
 class Call(Record):
@@ -79,7 +84,7 @@ class Invocation(Record):
     """One request to the invoker: which step, and how it is to be called."""
 
     step: Step
-    mode: Mode
+    mode: str  # one of Mode
     reaction: Reaction | None = None  # call mod_watch instead
     before_change: Callable[[], None] = _nothing  # called after the Plan, before any change
     # the states that this one requires and whose changes are still pending, nearest first (dry

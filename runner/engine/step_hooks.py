@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from runner.api import StateFailed
 from runner.engine.loader.hooks import answer_of, pairs
 from runner.engine.step import Step
 from runner.language.compiler import auto_requisites
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime, timedelta
+    from typing import Any
 
 NAME = "disabled.json"
 LONGEST = 500  # characters of a reason or of a name

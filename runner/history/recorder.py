@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -29,8 +27,11 @@ from runner.sources import trees
 from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from typing import Any
 
     from runner.model.former_state import FormerState
 

@@ -10,18 +10,20 @@ on the way, and never against git's own `safe.directory`.
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Iterable
 
 from runner.model.errors import RunnerError
-from runner.model.patterns import WHOLE_COMMIT, pattern
 from runner.sources import trees
 from runner.sources.git import program
 from runner.support.files.permissions import flaw
 from runner.support.files.trusted_folder import trusted_folder
 
-_REFERENCE = pattern(r"ref: (refs/[\w./@+-]+)")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WHOLE_COMMIT, _HEXADECIMAL = (40, 64), frozenset("0123456789abcdef")  # by SHA-1 or SHA-256
+_OF_NAMES = dict.fromkeys(map(ord, "_./@+-"))  # beside letters and digits
 SMALL = 4096  # bytes; of a file with one line
 LARGE = 32 * 1024 * 1024  # of the list of packed references
 
@@ -93,19 +95,20 @@ def _commit(repository: str, common: str) -> str | None:
     """
     line = _line(os.path.join(repository, "HEAD"))
     for _ in range(5):  # references to references
-        if WHOLE_COMMIT.fullmatch(line):
+        if len(line) in _WHOLE_COMMIT and _HEXADECIMAL.issuperset(line):
             return line
-        reference = _REFERENCE.fullmatch(line)
-        if reference is None or ".." in reference[1]:
+        word, _, reference = line.partition(" ")
+        is_plain = reference.translate(_OF_NAMES).isalnum()
+        if word != "ref:" or not reference.startswith("refs/") or not is_plain or ".." in reference:
             return None
-        line = _line(os.path.join(common, reference[1])) or _packed(common, reference[1])
+        line = _line(os.path.join(common, reference)) or _packed(common, reference)
     return None
 
 
 def _packed(common: str, reference: str) -> str:
     text = _text(os.path.join(common, "packed-refs"), LARGE)
-    match = re.search(rf"^([0-9a-f]+) {re.escape(reference)}$", text, re.M)
-    return match[1] if match else ""
+    lines = (line.partition(" ") for line in text.split("\n"))
+    return next((commit for commit, _, name in lines if name == reference), "")
 
 
 def _line(path: str) -> str:

@@ -5,9 +5,11 @@ the disk.
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.model.nested import mapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST = 256 * 1024  # characters of one text
 

@@ -11,17 +11,18 @@ import fcntl
 import marshal
 import os
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from runner.history import contents, journal, snapshots
 from runner.model.digest import blake2b
 from runner.model.records import Record
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
 
 DATABASE = "history.sqlite"
 NAME = "history.unchanged"
@@ -30,7 +31,7 @@ _MARK = b"\nrun "  # what a record begins with; its checksum and its length foll
 _HEAD = len(_MARK) + 8
 _DIGEST = 16  # bytes at the end of a record: which states it has
 _FORMAT = 2  # of marshal: every version of Python reads it
-_States = tuple[dict[str, Any], list[tuple[Any, ...]]]  # the graph, and the results
+_States = tuple[dict[str, "Any"], list[tuple["Any", ...]]]  # the graph, and the results
 RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
 BEGIN = (
     "INSERT INTO runs (run, command, user, started, revision, dirty, compiled, total, kind, scope,"

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from runner.model.paths import lies_in
 from runner.model.places import Place, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
 

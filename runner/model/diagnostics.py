@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from runner.model.places import Source
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FULL_DISK = "full-disk"  # the code of what nobody mends but a person, in quiet runs too
 

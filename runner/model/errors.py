@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 REFUSED = "permissions"  # the code of what is wrong with a file that others can write
 MAY_READ = "give this user the right to read it, or run as another (sudo)"

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from runner.model.chunk import Chunk
 from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Report, Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.model.diagnostics import Diagnostic
 
 

@@ -6,11 +6,13 @@ Binding, checks, hints, guards, the manual and the JSON Schema read it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS, USE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 # the stages that read arguments
 COMPILER = "compiler"  # the shape of the states

@@ -6,10 +6,13 @@ written again.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from runner.model.places import PlacedList, PlacedMap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 
 def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:

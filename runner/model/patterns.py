@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Pattern
     from re import compile as pattern
+    from typing import Any
 else:
 
     class pattern:

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
-
 from runner.model.paths import of_host
 from runner.model.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Mapping
+    from typing import Any, Protocol, TypeAlias
+else:
+    Protocol = object
 
-
-Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
+Value: TypeAlias = "Any"  # what YAML can say: None, bool, int, float, str, list, dict
 
 
 class Source(Record):
@@ -46,11 +46,9 @@ class Document(Protocol):
 
     def source(self, line: int, column: int) -> Source:
         """The place as written of a line and column (from 1) of the rendered text."""
-        ...
 
     def position(self, line: int, column: int) -> Source:
         """The same without what the line had become."""
-        ...
 
 
 class Untyped(Record):
@@ -82,7 +80,7 @@ class Place(Record):
         return str(self.document.position(self.line, self.column))
 
 
-class PlacedMap(dict[Any, Any]):
+class PlacedMap(dict["Any", "Any"]):
     """A mapping from YAML: a plain dict that remembers where each key and value stands."""
 
     __slots__ = ("at", "document", "start")
@@ -121,7 +119,7 @@ class PlacedMap(dict[Any, Any]):
         return self.at.get(key) or (*self.start, *self.start)
 
 
-class PlacedList(list[Any]):
+class PlacedList(list["Any"]):
     """A list from YAML: a plain list that remembers where each item stands."""
 
     __slots__ = ("document", "items_at", "start")

@@ -5,8 +5,12 @@ enters the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from typing import Any
+from collections.abc import Mapping, Set
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 LONGEST_TIME = 10**9  # seconds that something may take: more than 30 years
 

@@ -9,12 +9,11 @@ is made often gets a constructor of its own then, which is twice as fast.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 __all__ = ["Record"]
 
 OFTEN = 200  # from then on a constructor of its own pays: to compile it costs so many
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:

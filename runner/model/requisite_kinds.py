@@ -7,12 +7,11 @@ reactions, pictures, messages, the manual and the JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from runner.model.records import Record
 
-if TYPE_CHECKING:  # to make a Literal takes time at each start
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Literal
 
     HowMany = Literal["", "any", "all"]  # of the states that a state refers to by one kind

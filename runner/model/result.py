@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from runner.model.records import Record
-
-if TYPE_CHECKING:
-    from runner.model.diagnostics import Diagnostic
-    from runner.model.made import Thing
 from runner.model.chunk import Chunk
 from runner.model.places import Value
+from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from runner.model.diagnostics import Diagnostic
+    from runner.model.made import Thing
 
 # the key, in `extra`, of the sentence that says what is left to the boot
 ENDS_RUN = "ends_run"  # of a state after which the run goes no further

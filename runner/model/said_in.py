@@ -5,8 +5,10 @@ of the pulled tree. A path or a command in it is meant from the folder of the ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 KEY = "said_in"  # of the settings: keys that the machine's main file does not say -> Said
 Said = tuple[str, str]  # the file, and the folder that relative paths start at

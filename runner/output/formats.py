@@ -7,9 +7,6 @@ one entry here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from runner.model import plain_values
 from runner.model.records import Record
 from runner.output import annotations as output_annotations
@@ -17,7 +14,11 @@ from runner.output import json_, junit, pretty, puppetdb, salt_forms, salt_repor
 from runner.output import orphans as printed
 from runner.support.drawing import dot_mermaid, page
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     from runner.model.diagnostics import Diagnostic
     from runner.model.events import Event
     from runner.model.result import Report, RunFacts

@@ -6,8 +6,6 @@ from __future__ import annotations
 import io
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
 
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
@@ -29,7 +27,11 @@ from runner.output.text import (
 
 SLOW = 1000.0  # milliseconds of a state that the summary may name
 SLOWEST = 3  # of those it names
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
     from runner.output.live import LiveLine
 
 MARGIN = 14  # columns before what belongs to a state

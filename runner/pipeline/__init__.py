@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Callable
 
 from runner.history.recorder import About
 from runner.model import highdata
@@ -20,6 +19,11 @@ from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import NoReturn
 
 Confirm = Callable[[Chunk], bool]  # asks whether a state is to run
 

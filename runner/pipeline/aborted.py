@@ -5,7 +5,6 @@ other run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from runner.engine.interrupts import number_of
@@ -16,6 +15,10 @@ from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Report
 from runner.pipeline.session import Session
 from runner.support.redaction import Secrets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @contextmanager

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from runner.api import running
 from runner.engine import step_hooks
@@ -29,7 +28,10 @@ from runner.support import drawing
 from runner.support.log import LOG
 from runner.support.redaction import redact_no_log
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
     from runner.language.arguments.scalars import Shape
     from runner.language.arguments.schema import Parameter
     from runner.language.compiler.auto_requisites import Link

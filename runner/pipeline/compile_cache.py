@@ -16,10 +16,8 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from runner.api.homes import times_asked
 from runner.engine import slots
@@ -37,7 +35,10 @@ from runner.support.files.trusted_folder import trusted_folder
 from runner.support.own_modules import executed
 from runner.support.yaml.rendered_text import Rendered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from runner.language.compiler.wanted import Request, SlsFile
 
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts

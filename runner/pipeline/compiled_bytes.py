@@ -6,8 +6,6 @@ them by number and name: each run has its own.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
@@ -18,8 +16,11 @@ from runner.model.requisite_kinds import KINDS, RequisiteKind
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.support.yaml.rendered_text import Rendered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pickle
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 else:
     import _pickle as pickle  # `pickle` is the same in Python, and imports more
 

@@ -6,9 +6,7 @@ common.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from runner.language.compiler import high, low, requisites
 from runner.language.compiler.wanted import Request
@@ -20,7 +18,10 @@ from runner.pipeline import node_scope
 from runner.pipeline.pillar_data import read_pillar as read_pillar
 from runner.pipeline.session import Session
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from runner.model.highdata import HighData
 
 Gathered = tuple["HighData", list[Diagnostic]]

@@ -5,11 +5,13 @@ its page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from runner.engine.run_plan import RunPlan
     from runner.model.chunk import Chunk
     from runner.support.redaction import Secrets

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
+from runner.model.patterns import pattern
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.support.redaction import command_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
 RUN = "lock"  # of the folder: its holder compiles and runs
+_FUNCTION = pattern(r"\w+\.\w+")
 PAUSE = 0.1  # seconds between two tries of a run that waits
 LONGEST_LOOK = 60.0  # seconds that a run waits for those who only look, at most without --wait
 
@@ -81,7 +85,7 @@ def _command(program: str, words: Sequence[str]) -> str:
     """
     if program == "runner-salt-call" or words[:1] in (["single"], ["call"]):
         function = next(
-            (place for place, word in enumerate(words) if re.fullmatch(r"\w+\.\w+", word)), None
+            (place for place, word in enumerate(words) if _FUNCTION.fullmatch(word)), None
         )
         if function is not None and words[function + 1 :]:
             words = [*words[: function + 1], "..."]

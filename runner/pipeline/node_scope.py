@@ -8,9 +8,7 @@ target of the top file).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from runner.language.targeting import top, top_includes
 from runner.model.diagnostics import Diagnostic
@@ -23,10 +21,14 @@ from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import setting_place
 from runner.support.files.text import text_to_show
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from runner.pipeline.session import Session
 
-_SCOPED = pattern(r"^\s*-\s+(vars|defaults):", re.M)
+_SCOPED = pattern(r"(?m)^\s*-\s+(vars|defaults):")
 EXAMPLE = (
     "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name:"
     " value}}"

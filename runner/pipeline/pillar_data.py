@@ -5,9 +5,6 @@ line says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
-
 from runner.api import StateFailed
 from runner.language.pillar import decrypt as pillar_decrypt
 from runner.language.pillar import external, sls
@@ -23,6 +20,11 @@ from runner.model.said_in import key_folder
 from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, setting_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
 
 def read_pillar(session: Session) -> None:
@@ -78,7 +80,7 @@ def _resolve_stored_values(session: Session) -> None:
     """Replace addresses `sdb://PROFILE/KEY` in the configuration by what is there. Raises
     RunnerError where the store cannot be read.
     """
-    raw = cast(dict[str, Any], session.options.raw)
+    raw: dict[str, Any] = session.options.raw  # type: ignore[assignment]  # of this run alone
     if not any(is_store(value) for value in raw.values()):
         return
 
@@ -241,7 +243,7 @@ def _noting(name: str) -> Any:
     return method
 
 
-class AccessTrackingDict(dict[str, Any]):
+class AccessTrackingDict(dict[str, "Any"]):
     """A mapping that notes whether somebody looked into it."""
 
     asked = False

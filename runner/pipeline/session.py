@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
 
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
@@ -36,7 +35,11 @@ from runner.support.files.permissions import Watch
 from runner.support.files.text import text_to_show
 from runner.support.log import LOG
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
     from runner.language.compiler.wanted import SlsFile
     from runner.language.pillar.undecrypted import Found
     from runner.language.render import Renderer
@@ -56,7 +59,7 @@ TREE_FOLDERS = {
 }
 
 
-class Top(dict[str, Any]):
+class Top(dict[str, "Any"]):
     """Top scope for templates: variables that hold everywhere, and what templates have under names
     of their own.
     """
@@ -171,7 +174,8 @@ class Session:
         with suppress(RunnerError):
             whole = self.renderer.parsed(text_to_show(path), path)
             if isinstance(whole, Mapping) and whole.get("defaults") == defaults:
-                return cast(Mapping[str, Mapping[str, Any]], whole["defaults"])
+                placed: Mapping[str, Mapping[str, Any]] = whole["defaults"]
+                return placed
         return defaults
 
     def _scope(self) -> dict[str, Any]:

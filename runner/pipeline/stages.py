@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from runner.api import StateFailed, forget_looks, running
 from runner.engine.context import Execution
@@ -40,6 +38,11 @@ from runner.pipeline.temp_files import Temporaries
 from runner.sources.config.options import Options
 from runner.support.log import LOG
 from runner.support.redaction import Secrets, command_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
 
 def run_pipeline(

@@ -9,7 +9,6 @@ for each folder that a run writes to, not one for each file.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from contextlib import suppress
 
@@ -19,7 +18,7 @@ from runner.support.files import scratch
 from runner.support.files.trusted_folder import SCRATCH, TrustedFolder, trusted_folder
 
 NAME = "temporaries"
-_OURS = pattern(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
+_OURS = pattern(r"(?s)^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$")  # nothing else is ever removed
 
 
 class Temporaries:

@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import posixpath
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from stat import S_ISREG
-from typing import Any
 
 from runner.model.diagnostics import nearest
 from runner.model.errors import MAY_READ, RunnerError
+from runner.model.patterns import pattern
 from runner.model.places import Source
 from runner.support.files import links as link_guard
 from runner.support.files.text import text_to_show, unsaved, unsaved_below
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
 MOST_BEHIND_A_LINK = 200_000  # files and folders; to list as many takes seconds
-_MARGIN = r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)"
+_MARGIN = pattern(r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)")
 
 
 class FileTree:
@@ -47,9 +49,7 @@ class FileTree:
         self._seen = seen
         self._top = str(settings.get("state_top") or "top.sls").removeprefix("salt://")
         self._globs = _strings(settings.get("file_ignore_glob"))
-        self._patterns = [
-            re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))
-        ]
+        self._patterns = [pattern(text) for text in _strings(settings.get("file_ignore_regex"))]
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
         self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
         self.closed: dict[str, None] = {}  # folders that were to be listed and may not be read
@@ -199,8 +199,10 @@ class FileTree:
         return bool(self._globs or self._patterns) and self._matches(path)
 
     def _matches(self, path: str) -> bool:
-        return any(fnmatch.fnmatchcase(path, glob) for glob in self._globs) or any(
-            pattern.search(path) for pattern in self._patterns
+        from fnmatch import fnmatchcase
+
+        return any(fnmatchcase(path, glob) for glob in self._globs) or any(
+            each.search(path) for each in self._patterns
         )
 
     # -------------------------------------------------- SLS files
@@ -260,7 +262,7 @@ class FileTree:
         if saltenv not in self._declared:
             files = self._declared[saltenv] = {}
             for name in self.sls_names(saltenv):
-                for line in re.finditer(_MARGIN, self.sls_text(name, saltenv) or ""):
+                for line in _MARGIN.finditer(self.sls_text(name, saltenv) or ""):
                     files.setdefault(line["id"], name)
         return self._declared[saltenv]
 

@@ -11,14 +11,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
 
 from runner.support.threads import Local
 
-P = ParamSpec("P")
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
 INFO, DEBUG, TRACE = 20, 10, 5  # of the library, and Salt's
 # what describes the machine, beside the trees
 MACHINE = ("/etc/", "/var/lib/dpkg/", "/var/lib/rpm/", "/lib/apk/", "/var/lib/pacman/")

@@ -18,11 +18,14 @@ import os
 import sys
 from _thread import RLock  # threading imports more
 from _thread import _count as _threads
-from collections.abc import Sequence
 from importlib._bootstrap_external import MAGIC_NUMBER  # importlib.util imports more
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, MethodType, ModuleType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _USUAL = sys.pycache_prefix is None and not sys.flags.optimize  # compiled files lie where they do

@@ -9,8 +9,8 @@ import sys
 from _thread import _local as Local
 from _thread import allocate_lock as Lock
 from _thread import get_ident
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as signals
 else:

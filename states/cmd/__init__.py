@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 from modules import cmd, file
 from runner.api import OPEN, Mode, Plan, Planned, StateFailed, Word, here
@@ -13,6 +11,11 @@ from runner.api.alterations import Alterations
 from states.cmd import _outcome
 from states.cmd._call import call, wait_call
 from states.cmd._command import AnyCommand, Command, ScriptCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 NON_IDEMPOTENT = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",

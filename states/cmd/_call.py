@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from runner.api import OPEN, Check, Done, Plan, Planned, StateFailed, here, refuse_unforeseen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WHY = "what a function changes is known when it has been called"
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
 from states.file import _diff
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from states.file._sources import LocatedSource
 
 _MALFORMED = (

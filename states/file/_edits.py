@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from modules import file
 from modules.file.large_texts import LargeText, is_by_lines
 from runner.api import Plan, Planned, StateFailed
 from states.file import _lines
 from states.file._lines import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def existing_text(name: str) -> str:

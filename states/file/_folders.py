@@ -8,12 +8,15 @@ from __future__ import annotations
 import fnmatch
 import os.path
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from modules import file
 from runner.api import Chunk, StateFailed, here
 from states.file._nested import without_links
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:

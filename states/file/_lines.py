@@ -6,11 +6,10 @@ from sources.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, repeat
-from typing import Annotated, Any
+from typing import Annotated
 
 from modules import file
 from modules.file.bounded_regex import matches
@@ -23,6 +22,11 @@ from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
 from states.file._sources import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from typing import Any
 
 SPACES = 64 << 10  # characters of white space between the words of what a large text has
 HIDDEN = "<show_changes=False>"

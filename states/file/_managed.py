@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from modules import file
 from runner.api import Fact, Plan, Planned, Record, StateFailed, here
 from states.file import _diff
@@ -16,6 +13,11 @@ from states.file._permissions import (
     missing_folders,
     parent,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 

@@ -5,11 +5,13 @@ recurse.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from modules import file
 from runner.api import Record, StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 OwnerName = str | int | None
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated
-
 from modules import asymmetric, file, gpg
-from runner.api import Group, OneOrMany, Record, StateFailed
+from runner.api import Annotated, Group, OneOrMany, Record, StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
 ADDRESSES = ("salt://", "/", "file://", "http://", "https://", "ftp://")
-Signature = str | bool | Sequence[str] | None
+Signature: TypeAlias = "str | bool | Sequence[str] | None"
 
 
 class Signed(Record):

@@ -5,11 +5,14 @@ local file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Protocol
 
 from modules import file
 from runner.api import Check, Record, StateFailed, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 
 def _several(entry: Mapping[str, str | None]) -> str | None:

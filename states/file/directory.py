@@ -5,13 +5,15 @@ have.
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules import file
 from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
 from states.file._folders import below, managed_below, superfluous
 from states.file._nested import refuse_to_replace
 from states.file._permissions import Permissions, before, missing_folders, parent, permissions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RECURSE = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
 CLEANED = {"removed": "Removed due to clean"}

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from modules import file
 from runner.api import (
     AbsolutePath,
@@ -29,6 +27,10 @@ from states.file._contents import (
 from states.file._managed import Ignoring, Writing, look_at
 from states.file._permissions import permissions
 from states.file._signed import Signatures, Signed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 Owner = str | int | None
 

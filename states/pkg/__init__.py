@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
-
 from modules import file, pkg
 from modules.pkg import PackageTarget, Transaction
 from runner.api import (
@@ -34,6 +31,11 @@ from states.pkg._installed import installed, mod_aggregate
 from states.pkg._modules import module_disabled, module_enabled
 from states.pkg._path_rules import diverted, statoverride, statoverride_absent, undiverted
 from states.pkg._selection import AnyInstalling, Installing, Names, Upgrading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Annotated, Any
 
 PROVIDERS = pkg.PROVIDERS
 COMES_LAST = frozenset({"autoremoved", "declared"})

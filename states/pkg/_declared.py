@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Mapping
 
 from modules import pkg
 from modules.pkg import PackageTarget, Transaction
@@ -24,6 +23,10 @@ from runner.api import (
 )
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 DECLARING = ("installed", "latest", "uptodate", "held", "group_installed")
 

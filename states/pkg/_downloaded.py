@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from modules import pkg
 from modules.pkg import PackageTarget, Transaction
 from runner.api import Done, Name, Plan, Planned, StateFailed
@@ -12,6 +10,10 @@ from states._tools import explained
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._selection import Downloading, Installing, Names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def downloaded(

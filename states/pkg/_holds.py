@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from modules import pkg
 from runner.api import Name, Plan, Planned, StateFailed, requires_feature
 from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._selection import Names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 
 @requires_feature("holdable")

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from functools import cached_property
-from typing import Annotated, Any
 
 from modules import pkg
 from modules.pkg import InstallOptions, PackageTarget, Transaction
@@ -14,6 +12,11 @@ from states.pkg import _selection as selection
 from states.pkg import _simulation as simulation
 from states.pkg._holds import Holding, held_packages
 from states.pkg._selection import AnyInstalling, Installing, Names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, MutableMapping
+    from typing import Annotated, Any
 
 OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from modules import file, pkg
 from modules.pkg import Override
@@ -21,6 +21,10 @@ from runner.api import (
     requires_feature,
 )
 from runner.api.kinds import Kind, Property, Wording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _path_problem(path: str) -> str | None:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from modules import debconf, file, pkg, service
 from modules.pkg import package_manager
@@ -23,6 +22,11 @@ from runner.api import (
 )
 from runner.api.versions import holds
 from states._tools import Variables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any
 
 Names = list[Name | dict[Name, Line | None]]
 LISTS = ("package lists", "")  # the fact that a pending repository provides

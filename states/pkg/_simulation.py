@@ -10,12 +10,15 @@ not certain, the state is simulated alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
 
 from modules import pkg
 from modules.pkg import Changes, InstallOptions, Need, PackageTarget, Simulation, Transaction
 from runner.api import Chunk, StateFailed, here
 from states.pkg import _selection as selection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
 
 _Names = tuple[str, ...]
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")

@@ -6,15 +6,18 @@ no memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO
 
 from modules._paths import stat_of
 from modules._planned.overlay import overlay
 from modules.file._contents import holes, limits
 from modules.file._look import opened_to_read
 from runner.api import Record, StateFailed, Unforeseen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import IO
 
 PIECE = 256 * 1024  # bytes that are held at once
 HEAD = 4096  # bytes that show whether a file is text

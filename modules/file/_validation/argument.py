@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, cast
 
 from modules.file._validation import judge
-from runner.api import Added, NonEmptyLine, Planned, for_states
+from runner.api import Added, Planned, for_states
 
-P = ParamSpec("P")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ParamSpec
+
+    P = ParamSpec("P")
 
 VALIDATE = Added(
-    NonEmptyLine | None,
+    "NonEmptyLine | None",
     None,
     "A command that must accept the new contents before they take their place, in a dry run too;"
     " where it refuses, nothing changes. The path of a private copy with the name of the file is"
@@ -37,4 +40,4 @@ def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
         return judge.judged(validate, look)
 
     call.__dict__["adds"] = {"validate": VALIDATE}
-    return cast(Callable[P, Planned], call)
+    return call  # type: ignore[return-value]  # with the argument more

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from modules import _paths, cmd
 from runner.api import CommandFailed, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STATES = "/var/lib/apt/extended_states"
 

@@ -6,9 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat as bits
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from modules import _paths, cmd
 from modules._paths import text_of
@@ -38,6 +36,11 @@ from modules.pkg.package_manager import (
     Versions,
 )
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
 FAMILIES: tuple[str, ...] = ("Debian",)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.options import ROOTED, Common, loaded, options_of, some_of, with_common
 from runner.cli.running.planning import KEPT
 from runner.cli.running.shown_run import finish

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.sources import bundle as bundling
 
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import scheduled_runs, state_functions
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 from runner.api import providers
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, ROOTED, Common, loaded, text_of_file, with_common
 from runner.cli.running.shown_run import notices

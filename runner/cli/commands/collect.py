@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import Common, with_common

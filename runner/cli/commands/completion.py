@@ -7,10 +7,11 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any, get_args
+from typing import Any
 
 from runner.cli.parsing.option_spec import (
     COMMANDS,
+    Annotated,
     CliArgument,
     Option,
     argument,
@@ -132,7 +133,7 @@ def _commands(beginning: str, described: bool) -> Iterator[Named]:
 def _declared(name: str) -> Iterator[tuple[Any, Option | CliArgument]]:
     """The options and arguments of a command, each with its type."""
     for parameter in parameters_of(command_named(name)).values():
-        kind, spec = get_args(parameter.annotation)
+        kind, spec = parameter.annotation
         yield kind, spec
 
 

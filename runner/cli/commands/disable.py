@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import installed_schedule, scheduling
 from runner.cli.running.answers import show_problems, write_value
 from runner.cli.running.metrics import note_disabled

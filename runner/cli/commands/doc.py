@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from typing import Annotated
 
 from runner.cli.parsing import command_manual
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import state_functions
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, Common, options_of_tree, with_common

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import fleet_driving
 from runner.cli.running.options import Common, some_of, with_common
 from runner.output.formats import RUN

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.answers import print_text, write_value
 from runner.cli.running.options import READING, Common, options_of_tree, with_common
 from runner.model.errors import UsageError

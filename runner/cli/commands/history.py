@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import Annotated, Any
+from typing import Any
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.options import READING, ROOTED, Common, options_without_tree, with_common

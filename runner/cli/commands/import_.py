@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running.answers import print_text
 from runner.language.pillar.external.hiera import version3
 from runner.model.errors import RunnerError, UsageError

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 from importlib.resources import files
-from typing import Annotated
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import set_up as setting_up
 from runner.model.errors import UsageError
 

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
 from runner.api.extras import how_to_install
-from runner.cli.parsing.option_spec import option
+from runner.cli.parsing.option_spec import Annotated, option
 from runner.cli.running.options import Common, overrides, some_of, with_common
 from runner.model.errors import UsageError
 

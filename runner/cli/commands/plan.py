@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE
 from runner.cli.running.options import READING, ROOTED, Common, loaded, with_common

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import option
+from runner.cli.parsing.option_spec import Annotated, option
 from runner.cli.running.options import SCHEDULED, Common, some_of, with_common
 from runner.cli.running.pulling import pulled
 from runner.output.formats import MACHINE_RUN

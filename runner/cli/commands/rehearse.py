@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Any
 
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.answers import print_text, write
 from runner.cli.running.exit_codes import DONE, FAILED, INTERRUPTED, LOCKED, NOT_RUN
 from runner.cli.running.options import (
@@ -183,7 +183,7 @@ def _repeated(options: Mapping[str, Any], common: Common) -> list[str]:
         value = common.settings.get(name, getattr(common, name, None))
         if name in NOT_REPEATED or not value or value == getattr(DEFAULTS, name, None):
             continue
-        flag = get_args(declared)[1].names[0]
+        flag = declared[1].names[0]
         values = value if isinstance(value, list) else [value]
         words += [flag if item is True else f"{flag}={item}" for item in values]
     return words

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Annotated, Any
+from typing import Any
 
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import READING, Common, options_of, with_common

@@ -8,12 +8,12 @@ import shlex
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 from runner import pipeline
 from runner.api.own_program import own_program
 from runner.api.scheduled import cron_command
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import installed_schedule
 from runner.cli.running import scheduling as plans
 from runner.cli.running.answers import show_problems, write_value

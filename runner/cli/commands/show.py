@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.answers import print_text, show_problems, write_value
 from runner.cli.running.options import READING, ROOTED, Common, options_of, with_common, words
 from runner.cli.running.streams import answer_alone

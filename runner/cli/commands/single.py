@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 from runner import pipeline
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running import planning
 from runner.cli.running.options import (
     BUILDING,

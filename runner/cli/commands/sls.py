@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
-from typing import Annotated
 
 from runner import pipeline
 from runner.cli.parsing import usage
-from runner.cli.parsing.option_spec import argument
+from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,

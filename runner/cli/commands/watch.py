@@ -6,10 +6,10 @@ from __future__ import annotations
 import sys
 import time
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 from runner import pipeline
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import scheduling, watching
 from runner.cli.running.answers import write_value
 from runner.cli.running.options import READING, RUNNING, Common, options_of, with_common, words

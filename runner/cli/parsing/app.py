@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -81,7 +81,7 @@ def _refuse_empty(signature: inspect.Signature, values: Mapping[str, Any]) -> No
     """
     for name, value in values.items():
         declared = signature.parameters[name]
-        _, spec = get_args(declared.annotation)
+        _, spec = declared.annotation
         empty = value == "" != declared.default or (isinstance(value, list) and "" in value)
         if empty and isinstance(spec, Option) and not spec.may_be_empty:
             hint = "is a variable not set?"
@@ -89,7 +89,7 @@ def _refuse_empty(signature: inspect.Signature, values: Mapping[str, Any]) -> No
 
 
 def _annotation(declared: Any) -> Any:
-    kind, spec = get_args(declared)
+    kind, spec = declared
     if isinstance(spec, Option):
         typers: Any = typer.Option(
             *spec.names,

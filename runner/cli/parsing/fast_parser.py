@@ -7,10 +7,8 @@ option) is left to typer. What is plain means the same to both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
 
 from runner.cli.parsing.option_spec import (
     COMMANDS,
@@ -20,6 +18,11 @@ from runner.cli.parsing.option_spec import (
     command_named,
     parameters_of,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 
 class NotPlain(Exception):
@@ -40,7 +43,7 @@ def command(name: str, words: Sequence[str]) -> Callable[[], int] | None:
 def read(parameters: Mapping[str, Parameter], words: Sequence[str]) -> dict[str, Any]:
     """The values that words give the parameters of a command. Raises NotPlain."""
     values = {name: parameter.default for name, parameter in parameters.items()}
-    declared = {name: get_args(parameter.annotation) for name, parameter in parameters.items()}
+    declared = {name: parameter.annotation for name, parameter in parameters.items()}
     options = {
         flag: name
         for name, (_, spec) in declared.items()
@@ -98,10 +101,10 @@ def _option(
 def _kind(annotation: Any) -> tuple[Any, bool]:
     """`float | None` is float, `list[str] | None` several str."""
     if isinstance(annotation, UnionType):
-        annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
-    return (
-        (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
-    )
+        annotation = next(kind for kind in annotation.__args__ if kind is not NoneType)
+    if getattr(annotation, "__origin__", None) is list:
+        return annotation.__args__[0], True
+    return annotation, False
 
 
 def _converted(kind: Any, value: Any) -> Any:

@@ -8,14 +8,24 @@ Three read that: typer (app.py), which also explains it and what is wrong with a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from runner.model.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
+    from collections.abc import Callable, Mapping
+    from typing import Annotated as Annotated
+    from typing import Any
+else:
+
+    class Annotated:
+        """The kind of a parameter and what is to be said of it, as a pair."""
+
+        def __class_getitem__(cls, pair):
+            return pair
+
 
 # in the order of `runner --help`; the command NAME is the function NAME of `cli/commands/NAME.py`
 # (where Python has that word, both with `_` behind it), which is imported only when it is called,
@@ -39,7 +49,7 @@ def command_named(name: str) -> Callable[..., int]:
 class Parameter(Record):
     """A parameter of a command, all of which are keywords. default: REQUIRED where it has none."""
 
-    annotation: Any
+    annotation: Any  # the kind of value and its Option or CliArgument
     default: Any
 
 

@@ -8,9 +8,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO
 
 from runner.cli.parsing import usage
 from runner.cli.running import streams
@@ -23,6 +21,11 @@ from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.support.own_modules import executed
 from runner.support.redaction import redact_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn, TextIO
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
 TREE_REFUSED = 4  # the new tree, by `runner pull`: the last good one was run

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from runner.model.errors import RunnerError
 from runner.model.events import RunFinished
 from runner.model.result import NOT_STARTED, Report
 from runner.output import prometheus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @contextmanager

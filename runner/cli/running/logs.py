@@ -6,14 +6,17 @@ runner, templates, modules and grains go, and in which form.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from runner.cli.running import log_targets
 from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.model.said_in import key_folder
 from runner.output import text as output_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 LEVELS = {
     "all": 1,

@@ -6,11 +6,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_args
 
 from runner.api import command_output
-from runner.cli.parsing.option_spec import Parameter, option, parameters_of, signature_of
+from runner.cli.parsing.option_spec import Annotated, Parameter, option, parameters_of, signature_of
 from runner.cli.running import answers, failed_start, image_build, logs, rooted, values
 from runner.model import plain_values
 from runner.model.errors import UsageError
@@ -21,8 +19,11 @@ from runner.sources.config.options import FLAGS, Options
 from runner.support.files.text import LARGEST, MEBIBYTE
 from runner.support.log import LOG
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal, TextIO
 
     from runner.cli.running.logs import LogLevels
     from runner.sources.trees import Tree
@@ -230,7 +231,7 @@ class WithCommon:
 
 def _default(name: str, kind: Any) -> Any:
     """Return what an option is that is not typed: of `Common`, else nothing, as its kind has it."""
-    plain = {bool: False, list[str]: []}.get(get_args(kind)[0])
+    plain = {bool: False, list[str]: []}.get(kind[0])
     return getattr(DEFAULTS, name, plain)
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from runner.output import text
 from runner.support.own_modules import executed
 from runner.support.redaction import redact_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def mask_python_messages() -> None:

@@ -7,13 +7,15 @@ import os
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from runner.cli.running import answers, metrics
 from runner.history.disabled import disabled
 from runner.model.diagnostics import Diagnostic
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cli.running.options import Common
     from runner.history.disabled import Disabled
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from runner.cli.running import (
     answers,
@@ -36,7 +34,11 @@ from runner.support.files import links
 from runner.support.log import LOG
 from runner.support.redaction import command_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     from runner.cli.running.options import Common
     from runner.model.diagnostics import Diagnostic
     from runner.model.events import Event

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
 from runner.model.errors import RunnerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def with_streams() -> None:

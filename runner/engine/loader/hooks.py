@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from runner.api import StateFailed
 from runner.model.chunk import Chunk
@@ -13,7 +12,12 @@ from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
 
-Hook = Callable[..., Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+Hook = Callable[..., "Any"]
 # classes to test for: made once, as `tuple | list` costs more than the test
 _PAIR, _SEVERAL = (tuple, list), (list, tuple, set)
 HOOKS = frozenset(  # the functions of a state module that are no state functions

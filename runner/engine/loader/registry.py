@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from types import ModuleType
-from typing import Any
 
 from modules._planned import dry_run
 from runner.engine.loader import sys_functions, unsupported
@@ -30,6 +28,11 @@ from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
 __all__ = ["Registry", "StateFunction", "UnavailableError"]
 

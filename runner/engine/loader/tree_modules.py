@@ -6,11 +6,9 @@ from __future__ import annotations
 import builtins
 import keyword
 import os
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import FunctionType, ModuleType
-from typing import Any, Protocol
 
 from runner.engine.loader import tree_imports
 from runner.engine.loader.hooks import HOOKS
@@ -21,6 +19,13 @@ from runner.model.errors import RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped
 from runner.support.files.text import text_to_show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, Protocol
+else:
+    Protocol = object
 
 
 class UnavailableError(RunnerError):

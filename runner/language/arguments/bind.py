@@ -5,9 +5,6 @@ arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-
 from runner.language.arguments import hints, lacking
 from runner.language.arguments.scalars import Mismatch, Shape
 from runner.language.arguments.schema import (
@@ -24,6 +21,11 @@ from runner.model.errors import CompileError
 from runner.model.global_arguments import COMMAND_OPTIONS, GLOBAL_ARGUMENTS, PASSED_ON
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
 __all__ = ["BoundArguments", "bind", "json_schema", "known", "needed_features", "schema_of"]
 

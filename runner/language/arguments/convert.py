@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.api.argtypes import (
@@ -43,6 +43,10 @@ from runner.model.errors import RunnerError
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _shapes: dict[Any, Shape] = {}
 
 
@@ -68,8 +72,8 @@ def _build(annotation: Any) -> Shape:
     if simple:
         return simple
     origin = typing.get_origin(annotation)
-    if origin is typing.Annotated:
-        return _annotated(*typing.get_args(annotation))
+    if hasattr(annotation, "__metadata__"):
+        return _annotated(annotation.__origin__, *annotation.__metadata__)
     if origin is typing.Union or origin is types.UnionType:
         return _union(typing.get_args(annotation))
     if origin is typing.Literal:
@@ -277,6 +281,8 @@ def _mapping(key: Any, item: Any) -> Shape:
 
 
 def _annotated(base: Any, *extras: Any) -> Shape:
+    if hasattr(base, "__metadata__"):  # typing's around one of `argtypes`
+        return _annotated(base.__origin__, *base.__metadata__, *extras)
     if any(isinstance(extra, Group) for extra in extras):
         raise RunnerError(f"a group of arguments has a {base.__name__} as its default")
     inner = shape(base)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.api.argtypes import CheckUnless
 from runner.model.nested import without_places
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
 FALSE = frozenset(["false", "no", "off", "n", "f", "0"])

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
 
+from runner.api import argtypes
 from runner.api.argtypes import Group, Leftovers, requires_feature
 from runner.language.arguments import convert
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from runner.language.arguments.scalars import Shape
 
 MISSING: Any = object()
@@ -123,7 +126,7 @@ def _read(function: Callable[..., Any]) -> Schema:
     added: dict[str, Parameter] = {}
     while hasattr(inner, "__wrapped__"):
         for name, extra in inner.__dict__.get("adds", {}).items():
-            added[name] = Parameter(name, extra.annotation, {}, extra.default)
+            added[name] = Parameter(name, extra.annotation, vars(argtypes), extra.default)
         inner = inner.__wrapped__
     code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
@@ -267,14 +270,27 @@ _PLAIN: dict[str, Any] = {
 def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
     """The type that an annotation means. One that cannot be evaluated accepts anything."""
     if annotation is None:
-        return Any
+        annotation = "Any"
     if not isinstance(annotation, str):
         return annotation
     try:
         # the text is part of the function's own source
         return eval(annotation, namespace)  # noqa: S307
+    except NameError:
+        return _evaluate_for_typing(annotation, namespace)
+    except (AttributeError, TypeError, SyntaxError):
+        return _evaluate("Any", {})
+
+
+def _evaluate_for_typing(annotation: str, namespace: dict[str, Any]) -> Any:
+    """The same where a module has names of `typing` for type checkers alone."""
+    import collections.abc
+    import typing
+
+    try:
+        return eval(annotation, vars(typing) | vars(collections.abc) | namespace)  # noqa: S307
     except (NameError, AttributeError, TypeError, SyntaxError):
-        return Any
+        return typing.Any
 
 
 def known(function: Callable[..., Any]) -> frozenset[str]:

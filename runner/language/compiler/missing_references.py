@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
 
 from runner.model.chunk import COMMAND_GUARDS, GUARDS, Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
@@ -14,6 +12,13 @@ from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
 from runner.support.files.text import text_to_show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, Protocol
+else:
+    Protocol = object
 
 SOURCES = ("source", "sources", "name", "source_hash")
 OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
@@ -274,6 +279,8 @@ def used_by_template(tree: TreeFiles) -> Callable[[Chunk, str], bool]:
 
 
 def _names(text: str, name: str) -> bool:
+    import re
+
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
 
 

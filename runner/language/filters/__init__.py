@@ -8,10 +8,14 @@ file that the table does not list is one filter of its name: `shout.py` with a f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from runner.language.filters import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FILES = {
     "data": (

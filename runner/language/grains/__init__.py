@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from runner.language.grains import external, groups
 from runner.model.diagnostics import Diagnostic
@@ -14,10 +13,14 @@ from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
 from runner.support.log import DEBUG, LOG
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
     from runner.language.grains.groups import Facts, GrainGroup
 
-Function = Callable[..., Any]
+Function = Callable[..., "Any"]
 # of further facts
 FOLDERS = ("/etc/runner/facts.d", "/etc/ansible/facts.d", "/etc/puppetlabs/facter/facts.d")
 
@@ -30,7 +33,7 @@ def logged(problem: Diagnostic) -> None:
     logging.getLogger("runner.grains").warning("%s%s", problem.message, place)
 
 
-class Grains(Mapping[str, Any]):
+class Grains(Mapping[str, "Any"]):
     """All grains: a group of them is computed at the first look at one of its names, iterating
     computes all.
 

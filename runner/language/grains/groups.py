@@ -8,10 +8,13 @@ A file here that the table does not use is one grain of its name: `weather.py` w
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 Facts = dict[str, Any]
 

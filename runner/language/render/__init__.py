@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner.language.render import parsed_forms
 from runner.language.render.jinja import Jinja, configured, outside
@@ -26,7 +26,10 @@ from runner.support.yaml import simple
 from runner.support.yaml.rendered_text import Rendered
 from runner.support.yaml.simple import NotSimple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from runner.language.render.jinja.environment import Find
     from runner.language.render.parsed_forms import ParsedForms
 

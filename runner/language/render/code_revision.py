@@ -6,9 +6,12 @@ new runner.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 from runner.model import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 from runner.model import plain_values, said_in
 from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, suggestion
@@ -32,7 +31,12 @@ from runner.sources.trees import source
 from runner.support.files.text import read_bounded
 from runner.support.yaml import errors, limits, simple
 
-LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+LoadYaml = Callable[[str, Document], "Any"]  # raises RunnerError
 
 
 def is_minion_config(path: str) -> bool:
@@ -302,16 +306,22 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
 
 def _entry_problem(key: str, values: Any) -> str | None:
     """The first mistake in the entries of a list; None without one."""
-    import re
-
     wanted = entries(key)
     for value in values if isinstance(values, list) else ():
         if wanted and not any(isinstance(value, KINDS[kind]) for kind in wanted):
             return f"{value!r} is not {' or '.join(wanted)}"
-        try:
-            re.compile(value if key == "file_ignore_regex" else "")
-        except re.error as error:
-            return f"{value!r} is not a regular expression: {error}"
+        if key == "file_ignore_regex" and (problem := _expression_problem(value)):
+            return problem
+    return None
+
+
+def _expression_problem(value: str) -> str | None:
+    import re
+
+    try:
+        re.compile(value)
+    except re.error as error:
+        return f"{value!r} is not a regular expression: {error}"
     return None
 
 

@@ -5,17 +5,17 @@ and Salt's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from runner.model import text_tables
 from runner.model.diagnostics import similar
 from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
 from runner.sources.config.unused_keys import INSTEAD
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from collections.abc import Mapping
+    from typing import Any, Literal
 
     from runner.sources.config.options import Key
 

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
 
 from runner.model import handed_over_pillar
 from runner.model.diagnostics import Diagnostic
@@ -30,7 +29,10 @@ from runner.sources.config.options import KEYS_OF_OPTIONS, LISTS, Options
 from runner.sources.trees import source as trees_source
 from runner.support.files.text import read_bounded
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     from runner.sources.trees import Tree
     from runner.sources.trees.source import TreeSource
 

@@ -8,15 +8,14 @@ The check of configurations, their reference, `--help`, completion and the man p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 from runner.model.diagnostics import Diagnostic
 from runner.model.records import Record
 from runner.support.redaction.keys import KEYS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Literal, TypeVar
+    from collections.abc import Mapping
+    from typing import Annotated, Any, Literal, TypeVar
 
     from runner.sources.config.report import Destination
     from runner.sources.gitfs import PillarFolder

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
 _CLONE = (
     "copy it into a folder of file_roots (from a timer), or have it in a git repository:"

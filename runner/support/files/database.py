@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeVar
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 WAIT = 10.0  # seconds that a whole run waits for a database that another process has locked
 SLICE = 0.1  # seconds of one wait inside SQLite, where no signal is handled
 

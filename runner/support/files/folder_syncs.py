@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 from runner.support.files import descriptors
 from runner.support.threads import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MOST = 64  # folders that are held open; with one more they are synced
 

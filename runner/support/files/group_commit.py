@@ -17,13 +17,13 @@ import os
 import stat
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 from runner.support.files import descriptors
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

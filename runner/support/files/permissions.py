@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, CompileError, RunnerError
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MOST_LINKS = 40  # as the kernel has it
 MOST_SHOWN = 10  # warnings of one run

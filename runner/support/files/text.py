@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
-from typing import Any
 
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 MEBIBYTE = 1024 * 1024
 PAGE = 4096

@@ -16,12 +16,15 @@ import os
 import stat
 import time
 from _weakref import ref  # weakref imports more
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from runner.model.errors import REFUSED, RunnerError
 from runner.support.files.links import names_of
 from runner.support.files.permissions import MOST_LINKS, Flaw, flaw
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _PASSED = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -10,8 +10,7 @@ shown passes `Secrets`.
 from __future__ import annotations
 
 from _weakref import ref  # weakref imports more
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from runner.model import former_state, made
 from runner.model.chunk import Chunk
@@ -39,7 +38,10 @@ from runner.support.redaction.former_secrets import Former
 from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
 from runner.support.threads import Lock
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from runner.model.made import Thing
 
 HIDDEN = "**********"

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from runner.model import digest
 from runner.model.patterns import pattern
 from runner.support.files.trusted_folder import trusted_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from re import Pattern
 
 NAME = "former-secrets"
 KEY, DIGEST = 32, 16  # bytes
@@ -117,7 +120,7 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
             yield from _ends(text, *match.span(), _BEGIN)
 
 
-def _ends(text: str, start: int, end: int, begin: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _ends(text: str, start: int, end: int, begin: Pattern[str]) -> Iterator[tuple[int, int]]:
     """From the start, and from what follows each delimiter, to the end, with and without what ends
     it.
     """

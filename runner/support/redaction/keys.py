@@ -5,13 +5,14 @@ is assigned in a text; and which values under them are none.
 
 from __future__ import annotations
 
-import fnmatch
 import functools
-import re
-from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from runner.model.patterns import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 # Under such keys, at any depth, strings are secrets (`secret_keys` of the configuration): globs, of
 # which the last one that matches decides. `!` in front of one takes keys away.
@@ -99,11 +100,14 @@ def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
     exact: set[str] = set()
     ends: list[str] = []
     inside: list[str] = []
+    parts: list[list[str]] = []
     others: list[str] = []
     for glob in globs:
         word = glob.strip("*")
-        if set("*?[") & set(word):
-            others.append(fnmatch.translate(glob))
+        if "?" in word or "[" in word:
+            others.append(_expression(glob))
+        elif "*" in word:
+            parts.append(glob.split("*"))
         elif glob == word:
             exact.add(word)
         elif glob == f"*{word}":
@@ -111,11 +115,36 @@ def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
         elif glob == f"*{word}*":
             inside.append(word)
         else:
-            others.append(fnmatch.translate(glob))
-    endings, match = tuple(ends), re.compile("|".join(others) or r"(?!)").match
+            parts.append(glob.split("*"))
+    endings, expression = tuple(ends), pattern("|".join(others) or r"(?!)")
     return lambda name: (
         name in exact
         or name.endswith(endings)
         or any(word in name for word in inside)
-        or match(name) is not None
+        or any(_has_in_order(name, some) for some in parts)
+        or (bool(others) and expression.match(name) is not None)
     )
+
+
+def _expression(glob: str) -> str:
+    import fnmatch
+
+    return fnmatch.translate(glob)
+
+
+def _has_in_order(name: str, parts: list[str]) -> bool:
+    """Return whether a name begins with the first part, ends with the last one, and has the others
+    between them.
+
+    >>> _has_in_order("secret_of_a_user", ["", "secret", "_user"])
+    True
+    """
+    first, *middle, last = parts
+    at, end = len(first), len(name) - len(last)
+    if at > end or not (name.startswith(first) and name.endswith(last)):
+        return False
+    for part in middle:
+        at = name.find(part, at, end) + len(part)
+        if at < len(part):
+            return False
+    return True

@@ -9,15 +9,18 @@ as the value of a key that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from runner.model.chunk import Chunk
 from runner.model.patterns import pattern
 from runner.model.places import Place
 from runner.support.redaction.keys import plain_key
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
     from runner.model.highdata import Declaration
 
 SHORT = 8  # characters from which on a value that is no word is in no name by chance

@@ -7,15 +7,18 @@ together to a line map only when somebody asks for a place.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from functools import cached_property
 
+from runner.model.patterns import pattern
 from runner.model.places import Source
 from runner.model.records import Record
 from runner.support.files.text import text_to_show
 from runner.support.yaml import template_output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Piece(str):
@@ -92,7 +95,7 @@ class Origin(Record):
     literal: bool = True
 
 
-_EXPRESSION = r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}"
+_EXPRESSION = pattern(r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}")
 
 
 def brief(value: object) -> str:
@@ -190,7 +193,7 @@ class Rendered:
         """
         starts, offsets = self._line_starts, self._offsets
         end = starts[line] if line < len(starts) else len(self.text) + 1
-        typed = list(re.finditer(_EXPRESSION, written))
+        typed = list(_EXPRESSION.finditer(written))
         became = []
         for number in range(bisect_left(offsets, starts[line - 1]), bisect_left(offsets, end)):
             other = self._origins[number]

@@ -10,13 +10,17 @@ folded text, a date, a mistake) is left to PyYAML, which gives the same values a
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from runner.model.nested import without_places
 from runner.model.patterns import pattern
 from runner.model.places import Document, PlacedList, PlacedMap, Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 LONGEST = 16384  # characters; what is longer is read faster by PyYAML, its import included
+SHORT = 2048  # characters; what is longer is read faster by `json`, its import included
 DEEPEST = 40  # levels
 _KEY = pattern(
     r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:])){0,999}|'[^']{1,999}'|\"[^\"\\]{1,999}\"):(?: +|$)"
@@ -25,12 +29,13 @@ _WORD = pattern(
     r"(?:[A-Za-z_/$(]|--?[A-Za-z]|\.\.?/|\.[A-Za-z]|[0-9]+\.[0-9]+\.[0-9])"
     r"(?:[^ :]|:(?! |$)| (?!#))*|\.\.?"
 )
-_NUMBER = pattern(r"0|[1-9][0-9]{0,15}")
-_QUOTED = pattern(r"'([^']*)'|\"([^\"\\]*)\"")
 _IN_FLOW = pattern(
     r"([A-Za-z_/0-9.~$(](?:[A-Za-z_/0-9.~$()@=+%*;-]|[: ](?=[A-Za-z_/0-9.$(]))*"
     r"|'[^']*'|\"[^\"\\]*\")(: +)?"
 )
+_FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/")  # of plain words
+_INSIDE_WORD, _ENDS_FLOW_WORD, _QUOTES = frozenset("_-./@+"), frozenset(",]}"), frozenset("'\"")
+_INSIDE = dict.fromkeys(map(ord, _INSIDE_WORD))
 _CONSTANTS: dict[str, bool | None] = {
     form: value
     for value, words in ((True, "true yes on"), (False, "false no off"), (None, "null"))
@@ -75,7 +80,7 @@ def read_plain(text: str) -> Any:
     """The value of a YAML text without places, as `read` gives it; the text may also be JSON with
     no more in it than that. Raises NotSimple.
     """
-    if "yaml" not in sys.modules and text.startswith("{") and len(text) <= LONGEST:
+    if "yaml" not in sys.modules and text.startswith("{") and SHORT < len(text) <= LONGEST:
         return parse_json(text)
     nowhere: Any = None
     return without_places(read(text, nowhere))
@@ -104,7 +109,7 @@ def _refuse(word: str) -> Any:
 
 
 def _whole_number(word: str) -> int:
-    if not _NUMBER.fullmatch(word):
+    if not _is_number(word):
         raise NotSimple
     return int(word)
 
@@ -153,22 +158,19 @@ class _PlainReader:
     def _mapping(self, indent: int, made: PlacedMap, levels: int) -> PlacedMap:
         while self.lines and self.lines[-1][1] == indent:
             number, _, content = self.lines.pop()
-            match = _KEY.match(content)
-            if match is None or match[1].lower() in _OTHER_MEANING:
-                raise NotSimple
-            key = match[1][1:-1] if match[1][0] in "'\"" else match[1]
+            key, behind, end = _key(content)
             if key in made or key == "<<":
                 raise NotSimple
-            rest = content[match.end() :]
+            rest = content[end:]
             rest = "" if rest[:1] == "#" else rest
-            at, to = number, indent + match.end() + 1
+            at, to = number, indent + end + 1
             if rest:
                 value = self._scalar(rest, indent, (at, to))
             elif self._goes_on(indent, "- "):
                 at, to = self.lines[-1][0], self.lines[-1][1] + 1
                 value = self.block(levels - 1)
             else:
-                value, to = None, indent + match.end(1) + 2
+                value, to = None, indent + behind + 2
             made[key] = value
             made.at[key] = (number, indent + 1, at, to)
         return made
@@ -181,7 +183,7 @@ class _PlainReader:
             rest = content[1:].lstrip(" ")
             rest = "" if rest[:1] == "#" else rest
             at, to = number, indent + len(content) - len(rest)
-            if rest and (rest[:2] in ("-", "- ") or _KEY.match(rest)):
+            if rest and (rest[:2] in ("-", "- ") or _has_key(rest)):
                 self.lines.append((number, to, rest))
                 value = self.block(levels - 1)
             elif rest:
@@ -290,7 +292,15 @@ class _Flow:
 
     def _word(self) -> tuple[str, bool]:
         """A word, and whether a colon follows it."""
-        match = _IN_FLOW.match(self._line, self._at)
+        line, at = self._line, self._at
+        end = _end_of_word(line, at)
+        if end > at and line[end : end + 1] in _ENDS_FLOW_WORD:  # most, without an expression
+            self._at = end
+            return line[at:end], False
+        if end > at and line[end : end + 2] == ": ":
+            self._at = len(line) - len(line[end + 1 :].lstrip(" "))
+            return line[at:end], True
+        match = _IN_FLOW.match(line, at)
         if match is None:
             raise NotSimple
         self._at = match.end()
@@ -344,16 +354,66 @@ def _without_comment(word: str) -> str:
     return word if comment < 0 else word[:comment].rstrip(" ")
 
 
+def _key(line: str) -> tuple[str, int, int]:
+    """The key that a line begins with; where it ends, and where its value begins. Raises NotSimple.
+
+    >>> _key("file_roots:  {}")
+    ('file_roots', 10, 13)
+    """
+    key, colon, rest = line.partition(":")
+    if colon and _is_word(key) and rest[:1] in ("", " "):  # most keys, without a regular expression
+        behind, end = len(key), len(line) - len(rest.lstrip(" "))
+    else:
+        match = _KEY.match(line)
+        if match is None:
+            raise NotSimple
+        key, behind, end = match[1], match.end(1), match.end()
+    if not end or key.lower() in _OTHER_MEANING:
+        raise NotSimple
+    return key[1:-1] if key[0] in "'\"" else key, behind, end
+
+
+def _has_key(text: str) -> bool:
+    word, colon, rest = text.partition(":")
+    return bool(colon) and ((_is_word(word) and rest[:1] in ("", " ")) or bool(_KEY.match(text)))
+
+
+def _is_word(text: str) -> bool:
+    """Return whether this is nothing but a word, of letters, digits and the like."""
+    return text[:1] in _FIRST and text.translate(_INSIDE).isalnum()
+
+
+def _end_of_word(line: str, at: int) -> int:
+    """Where the word or the text in quotes ends that begins at a place; there, where none does."""
+    first = line[at : at + 1]
+    if first in _QUOTES:
+        end = line.find(first, at + 1) + 1
+        return end if end and not (first == '"' and "\\" in line[at:end]) else at
+    if first not in _FIRST:
+        return at
+    end = at + 1
+    while line[end : end + 1].isalnum() or line[end : end + 1] in _INSIDE_WORD:
+        end += 1
+    return end
+
+
 def _plain(word: str) -> str | int | bool | None:
     """The value of a word, a number or a text in quotes."""
     if word in _CONSTANTS:
         return _CONSTANTS[word]
-    if _WORD.fullmatch(word):
-        if word.lower() in _OTHER_MEANING:
-            raise NotSimple
-        return word
-    if _NUMBER.fullmatch(word):
+    if _is_number(word):
         return int(word)
-    if quoted := _QUOTED.fullmatch(word):
-        return quoted[1] if quoted[2] is None else quoted[2]
-    raise NotSimple
+    if word[0] in _QUOTES:
+        text = word[1:-1]
+        if len(word) < 2 or word[-1] != word[0] or word[0] in text:
+            raise NotSimple
+        if word[0] == '"' and "\\" in text:
+            raise NotSimple
+        return text
+    if not (_is_word(word) or _WORD.fullmatch(word)) or word.lower() in _OTHER_MEANING:
+        raise NotSimple
+    return word
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() and len(word) <= 16 and (word[0] != "0" or word == "0")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import random
 import subprocess
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import typer
@@ -42,7 +42,7 @@ def _by_typer(signature: inspect.Signature, words: list[str]) -> dict[str, Any] 
 def _lines(signature: inspect.Signature, count: int) -> list[list[str]]:
     """Lines of options and words, many of them right."""
     draw = random.Random(7)
-    declared = [get_args(each.annotation) for each in signature.parameters.values()]
+    declared = [each.annotation for each in signature.parameters.values()]
     flags = [
         (flag, kind) for kind, said in declared if isinstance(said, Option) for flag in said.names
     ]

@@ -12,6 +12,7 @@ from runner.api import (
     AbsolutePath,
     Check,
     Group,
+    Hidden,
     Mode,
     Munge,
     Named,
@@ -20,6 +21,7 @@ from runner.api import (
     Pattern,
     Record,
     Secret,
+    argtypes,
 )
 from runner.language.arguments.bind import bind, json_schema, known
 from runner.language.arguments.schema import callable_flat, flat, schema_of
@@ -49,6 +51,31 @@ def converted(annotation: Any, value: Any) -> Any:
     return bind(function, {"name": "n", "x": value}, places={}, default_place=HERE).arguments.get(
         "x", "not given"
     )
+
+
+def test_what_states_declare_is_what_typing_makes_of_it() -> None:
+    """`argtypes` has an Annotated of its own, which a start need not import typing for."""
+    line, name = argtypes.Annotated[str, Munge(str.strip)], Named(frozenset(("a",)))
+    nested = argtypes.Annotated[line, name]
+    assert nested == argtypes.Annotated[str, line.__metadata__[0], name]
+    assert hash(nested) == hash(argtypes.Annotated[str, line.__metadata__[0], name])
+    assert nested != line
+    assert converted(line, " a ") == converted(Annotated[line, Hidden()], " a ") == "a"
+    assert converted(line | None, None) is None
+    assert converted(None | line, " a ") == "a"
+    assert converted(list[line], [" a ", "b"]) == ["a", "b"]
+    assert converted(Secret[list[int]], ["1"]) == [1]
+    assert converted(OneOrMany[int], "1") == [1]
+    assert repr(line).startswith("Annotated[<class 'str'>, <runner.api.argtypes.Munge")
+
+
+def test_names_for_type_checkers_alone_are_known_in_signatures() -> None:
+    def function(x: Any, y: Any) -> None: ...
+
+    function.__annotations__["x"] = "Literal['a'] | Mapping[str, int] | None"
+    function.__annotations__["y"] = "Literal['a'] | Mapping[str, Unheard] | None"
+    titles = {name: item.shape.title for name, item in schema_of(function).parameters.items()}
+    assert titles == {"x": "'a' or a mapping", "y": "anything"}
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,7 @@ A text without Jinja in it is never shown to it: importing Jinja is a third of a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from runner.language.render.errors import source_lines, template_error
 from runner.language.render.jinja import environments
@@ -21,7 +19,11 @@ from runner.sources.config import jinja_options
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from runner.language.render.jinja.environment import Find, PlacedEnvironment
     from runner.language.render.jinja.environments import Environments
 

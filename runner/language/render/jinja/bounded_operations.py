@@ -6,12 +6,15 @@ large is not begun.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from runner.language.render.jinja.bound import TooMuch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 LARGEST = 64 * 1024 * 1024  # characters of a text that one operation makes
 ITEMS = 8 * 1024 * 1024  # items of a list or a mapping

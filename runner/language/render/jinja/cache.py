@@ -12,11 +12,9 @@ import marshal
 import os
 import sys
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
 from types import CodeType
-from typing import Any
 
 import jinja2
 
@@ -24,6 +22,11 @@ from runner.language.render.jinja.codegen import Unit
 from runner.language.render.jinja.shared_code import Shaped, renamed
 from runner.model.digest import blake2b
 from runner.support.files.trusted_folder import TrustedFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
 _MARK = b"tpl2"

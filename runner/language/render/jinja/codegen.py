@@ -8,13 +8,16 @@ its texts are given to the code when a template is made of it.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
 from runner.language.render.jinja.shared_code import Lifted
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Unit(Record):

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import contextmanager
 from types import CodeType, FrameType
-from typing import Any
 
 import jinja2
 from jinja2.lexer import Token
@@ -25,6 +24,11 @@ from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.support.yaml.rendered_text import Piece, concat, included, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
 

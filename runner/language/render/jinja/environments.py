@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import jinja2
 
@@ -25,6 +23,11 @@ from runner.language.render.jinja.tags import SaltTags
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.support.files.trusted_folder import TrustedFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 class RaisedByTemplate(Exception):

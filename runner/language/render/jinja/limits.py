@@ -5,15 +5,18 @@ their place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
 from runner.language.render.jinja import thread_limits
 from runner.language.render.jinja.bound import SECONDS, TICK, Bound, TooMuch
 from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.support.threads import in_main_thread, signals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 _bounds: list[Bound] = []  # of the file that is being rendered
 _listening: list[

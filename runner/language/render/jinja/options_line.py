@@ -6,7 +6,6 @@ file alone.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from runner.model import json_text
 from runner.model.diagnostics import did_you_mean
@@ -14,6 +13,10 @@ from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.model.records import Record
 from runner.sources.config import jinja_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # the first line, or the second where the first one names the renderers (what is left of that is an
 # empty line)

@@ -13,13 +13,16 @@ from __future__ import annotations
 import keyword
 import re
 from types import CodeType
-from typing import Any
 
 from jinja2 import nodes
 from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
 
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Lifted(str):

@@ -6,11 +6,14 @@ all runs.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
-from typing import Any
 
 from runner.language.filters import serial
 from runner.language.render.jinja.cache import TemplateStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 class Verbatim:

@@ -6,7 +6,6 @@ profile.
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from jinja2 import nodes
 from jinja2.ext import Extension
@@ -15,6 +14,10 @@ from jinja2.parser import Parser
 from runner.language.render.renderers.files import load_json
 from runner.support.yaml import load
 from runner.support.yaml.rendered_text import Pieces, Rendered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 IMPORTS = ("import_yaml", "import_json", "import_text")
 LOADS = ("load_yaml", "load_json", "load_text")

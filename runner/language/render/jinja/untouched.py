@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from runner.sources.config import jinja_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 STARTS = ("{%", "{{", "{#")  # of a block, a variable and a comment, unless options say otherwise
 

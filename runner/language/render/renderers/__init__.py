@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-
 from runner.language.render.renderers import (
     encrypted,
     files,
@@ -22,7 +19,11 @@ from runner.model.errors import RenderError
 from runner.model.places import Place, Source, Untyped, Value
 from runner.support.yaml.rendered_text import Rendered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from runner.language.render import Scope
     from runner.language.render.renderers.encrypted import Cipher
 

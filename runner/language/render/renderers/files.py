@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from runner.model import json_text
 from runner.model.errors import MAY_READ, RenderError, RunnerError
 from runner.model.nested import mapped
 from runner.model.places import Document, Source
 from runner.support.files.text import read_bounded, size_limit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 
 def read_text(path: str, opts: Mapping[str, Any]) -> str:
