@@ -28,11 +28,8 @@ PART = 1000  # values that are written at once: remembering the objects of all t
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Chunk,
         Step,
         Call,
-        Requisite,
-        Edge,
         Relations,
         Diagnostic,
         Source,
@@ -70,36 +67,63 @@ def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (values[first : first + PART] for first in range(0, len(values), PART))
 
 
-def _spans(edges: tuple[Edge, ...]) -> list[Edge | int]:
-    """Some edges, those on states that follow each other (a requisite on an SLS file has many) as
-    the first of them and how many more there are.
+# Requisites and edges are many, and a record that is written by itself costs more than its work
+# in a run: they are written as rows of plain values.
+_Span = tuple[Any, ...]  # an Edge but for its holder, its place in parts; how many more
+_REQUISITES = Chunk._fields.index("requisites")
+
+
+def _spans(edges: tuple[Edge, ...]) -> list[_Span]:
+    """Some edges of one holder, those on states that follow each other (a requisite on an SLS file
+    has many) as the first of them and how many more there are.
     """
-    spans: list[Edge | int] = []
+    spans: list[_Span] = []
     last = None
     more = 0
     for edge in edges:
-        if last is not None and edge == last._replace(target=last.target + 1):
+        _, kind, target, place, automatic, ordering = edge
+        now = (kind, *place, automatic, ordering)
+        if now == last and target == spans[-1][0] + more + 1:
             more += 1
-        else:
-            spans += [more, edge] if more else [edge]
-            more = 0
-        last = edge
-    return [*spans, more] if more else spans
+            continue
+        if more:
+            spans[-1] = (*spans[-1][:-1], more)
+        spans.append((target, *now, 0))
+        last, more = now, 0
+    if more:
+        spans[-1] = (*spans[-1][:-1], more)
+    return spans
 
 
-def _edges(spans: Sequence[Edge | int]) -> tuple[Edge, ...]:
+def _edges(holder: int, spans: Sequence[_Span]) -> tuple[Edge, ...]:
     """Return the edges that spans stand for."""
     edges: list[Edge] = []
-    for span in spans:
-        if isinstance(span, int):
-            holder, kind, target, place, automatic, ordering = edges[-1]
-            edges += [
-                Edge(holder, kind, number, place, automatic, ordering)
-                for number in range(target + 1, target + span + 1)
-            ]
-        else:
-            edges.append(span)
+    for first, kind, document, line, column, automatic, ordering, more in spans:
+        place = Place(document, line, column)
+        edges += [
+            Edge(holder, kind, target, place, automatic, ordering)
+            for target in range(first, first + more + 1)
+        ]
     return tuple(edges)
+
+
+def _as_row(chunk: Chunk) -> tuple[Any, ...]:
+    """The values of a chunk, its requisites as rows."""
+    row: list[Any] = [*chunk]
+    row[_REQUISITES] = [
+        (kind, state, target, *place) for kind, state, target, place in chunk.requisites
+    ]
+    return tuple(row)
+
+
+def _of_row(*values: Any) -> Chunk:
+    """Return the chunk of such values."""
+    row = [*values]
+    row[_REQUISITES] = tuple(
+        Requisite(kind, state, target, Place(document, line, column))
+        for kind, state, target, document, line, column in row[_REQUISITES]
+    )
+    return Chunk._make(row)
 
 
 def _flat(edges: Iterable[tuple[int, tuple[Edge, ...]]]) -> tuple[Edge, ...]:
@@ -119,7 +143,7 @@ def from_bytes(
     rows: list[Any] = []
     for _ in range(parts):
         rows += _BytesReader(file, names).load()
-    edges = [(holder, _edges(spans)) for holder, spans in rows[number:]]
+    edges = [(holder, _edges(holder, spans)) for holder, spans in rows[number:]]
     relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
     return CompiledPlan(tuple(rows[:number]), relations, *others)
 
@@ -143,7 +167,11 @@ def _kind(name: str) -> None:
     """Stand for a kind of requisites."""
 
 
-_STANDING_IN = (_document, _function, _aggregate, _kind)
+def _chunk(*values: Any) -> None:
+    """Stand for a chunk."""
+
+
+_STANDING_IN = (_document, _function, _aggregate, _kind, _chunk)
 _BY_NAME = (*_KNOWN, *_STANDING_IN)
 
 
@@ -156,11 +184,12 @@ def _names(documents: Sequence[Rendered], registry: Registry) -> dict[str, Any]:
             raise NotKept(name)
         return found
 
-    makers: tuple[Callable[[Any], Any], ...] = (
+    makers: tuple[Callable[..., Any], ...] = (
         documents.__getitem__,
         function,
         lambda name: function(name).hook("mod_aggregate"),
         KINDS.__getitem__,
+        _of_row,
     )
     named = zip(_STANDING_IN, makers, strict=True)
     return {**_CLASSES, **{stand_in.__name__: maker for stand_in, maker in named}}
@@ -182,6 +211,8 @@ class _Writer(pickle.Pickler):
         }
 
     def reducer_override(self, thing: Any) -> Any:
+        if type(thing) is Chunk:
+            return _chunk, _as_row(thing)
         if type(thing) in _KNOWN or any(thing is known for known in _BY_NAME):
             return NotImplemented
         kind = thing if isinstance(thing, type) else type(thing)
