@@ -19,6 +19,7 @@ from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
 from runner.api import StateFailed, for_states, here, lies_in
+from runner.api.durability import at_present
 from runner.api.planning import doubts
 
 TYPE_CHECKING = False
@@ -32,38 +33,48 @@ READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 def lstat(path: str) -> os.stat_result:
     """Raises OSError."""
     planned = _planned(path)
-    return os.lstat(path) if planned is None else planned.stat(path, follow=False)
+    return os.lstat(at_present(path)) if planned is None else planned.stat(path, follow=False)
 
 
 def stat(path: str) -> os.stat_result:
     """Raises OSError."""
     planned = _planned(path)
-    return os.stat(path) if planned is None else planned.stat(path)
+    return os.stat(at_present(path)) if planned is None else planned.stat(path)
 
 
 def lexists(path: str) -> bool:
     planned = _planned(path)
-    return os.path.lexists(path) if planned is None else _mode(planned, path, False) != 0
+    return (
+        os.path.lexists(at_present(path)) if planned is None else _mode(planned, path, False) != 0
+    )
 
 
 def exists(path: str) -> bool:
     planned = _planned(path)
-    return os.path.exists(path) if planned is None else _mode(planned, path) != 0
+    return os.path.exists(at_present(path)) if planned is None else _mode(planned, path) != 0
 
 
 def isfile(path: str) -> bool:
     planned = _planned(path)
-    return os.path.isfile(path) if planned is None else bits.S_ISREG(_mode(planned, path))
+    return (
+        os.path.isfile(at_present(path)) if planned is None else bits.S_ISREG(_mode(planned, path))
+    )
 
 
 def isdir(path: str) -> bool:
     planned = _planned(path)
-    return os.path.isdir(path) if planned is None else bits.S_ISDIR(_mode(planned, path))
+    return (
+        os.path.isdir(at_present(path)) if planned is None else bits.S_ISDIR(_mode(planned, path))
+    )
 
 
 def islink(path: str) -> bool:
     planned = _planned(path)
-    return os.path.islink(path) if planned is None else bits.S_ISLNK(_mode(planned, path, False))
+    return (
+        os.path.islink(at_present(path))
+        if planned is None
+        else bits.S_ISLNK(_mode(planned, path, False))
+    )
 
 
 def listdir(path: str) -> list[str]:
@@ -81,7 +92,7 @@ def note_listed(folder: str, names: Collection[str]) -> None:
 def readlink(path: str) -> str:
     """Raises OSError."""
     planned = _planned(path)
-    return os.readlink(path) if planned is None else planned.readlink(path)
+    return os.readlink(at_present(path)) if planned is None else planned.readlink(path)
 
 
 def realpath(path: str) -> str:
@@ -92,7 +103,7 @@ def realpath(path: str) -> str:
 def access(path: str, mode: int) -> bool:
     planned = _planned(path)
     if planned is None:
-        return os.access(path, mode, effective_ids=True)
+        return os.access(at_present(path), mode, effective_ids=True)
     return planned.access(path, mode)
 
 
@@ -227,14 +238,16 @@ def open_text(path: str, encoding: str, errors: str = "strict") -> IO[str]:
     """A file, opened for reading. Raises OSError."""
     planned = _planned(path)
     if planned is None:
-        return open(path, encoding=encoding, errors=errors)
+        return open(at_present(path), encoding=encoding, errors=errors)
     return io.TextIOWrapper(io.BufferedReader(planned.opened(path)), encoding, errors)
 
 
 def open_bytes(path: str) -> IO[bytes]:
     """A file, opened for reading. Raises OSError."""
     planned = _planned(path)
-    return open(path, "rb") if planned is None else io.BufferedReader(planned.opened(path))
+    return (
+        open(at_present(path), "rb") if planned is None else io.BufferedReader(planned.opened(path))
+    )
 
 
 def regular(handle: int, path: str) -> FileIO:

@@ -22,6 +22,7 @@ from common import COUNT, KILL, KILL_HALFWAY, Ended, Fault, Score, Tree, seeded,
 
 FILES = 5
 TOGETHER = 20  # files that share a group commit
+VERSIONS = 10  # states that edit one file after each other
 SLS = (
     """
 {% set g = pillar['g'] %}
@@ -55,6 +56,15 @@ chained-{{ n }}:
   file.managed:
     - contents: generation {{ g }}{% for n in range(400) %} {{ g }}{% endfor %}
 
+{% endfor %}
+{% for n in range("""
+    + str(VERSIONS)
+    + """) %}
+version-{{ n }}:
+  file.keyvalue:
+    - name: {target}/versions
+    - key: k{{ n }}
+    - value: generation {{ g }}
 {% endfor %}
 heard:
   cmd.wait:
@@ -94,6 +104,7 @@ class Trial:
         self.tree.write("states/a.sls", SLS)
         (self.tree.target / "log").mkdir()
         self.tree.write("target/edited", "".join(f"line {n}: generation 0\n" for n in range(2000)))
+        self.tree.write("target/versions", "".join(f"k{n}=0\n" for n in range(VERSIONS)))
         self.tree.write("target/block", "".join(f"line {n}\n" for n in range(2000)))
         self.next()
         ended = self.run()
@@ -135,6 +146,11 @@ class Trial:
             self.score.check(
                 found in ((lines, marks, 0), (lines, 0, marks)), f"{how}: {name} is torn {found}"
             )
+        lines = (self.tree.target / "versions").read_text().splitlines()
+        whole = [f"k{n}=generation {g}" for g in (new, new - 1) for n in range(VERSIONS)]
+        count = sum(line in whole[:VERSIONS] for line in lines)
+        wanted = whole[:count] + whole[VERSIONS + count :]
+        self.score.check(lines == wanted, f"{how}: versions: {lines}")
         again = self.run()
         self.score.check(
             again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}"

@@ -29,7 +29,7 @@ def backed_up(path: str, backup: str | bool) -> Iterator[None]:
     real = real_path(path)
     beside = real + (backup if isinstance(backup, str) else ".bak")
     refuse_rewrite(real)
-    name_files(beside)
+    name_files(beside, own=True)
     is_new = not _paths.lexists(beside)
     with asked(None):  # it is what was there
         copy(real, beside, preserve=True)

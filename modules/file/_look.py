@@ -15,6 +15,7 @@ from modules.file import _owners, _rights
 from modules.file._contents import limits
 from modules.file._paths import place
 from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
+from runner.api.durability import at_present
 from runner.api.planning import doubts
 
 TYPE_CHECKING = False
@@ -161,8 +162,9 @@ def _opened(path: str) -> tuple[FileIO, str]:
     if overlay() is None:
         handle = -1
         try:
-            handle = os.open(path, _paths.READ)  # os: nothing is planned
-            if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
+            there = at_present(path)
+            handle = os.open(there, _paths.READ)  # os: nothing is planned
+            if os.readlink(f"/proc/self/fd/{handle}") == there:  # there was no link on the way
                 return _paths.regular(handle, path), path
         except OSError as problem:
             if problem.errno not in (errno.ELOOP, errno.ENOENT):

@@ -38,10 +38,24 @@ def commits_later(
     return GROUP_COMMIT.add(waits)
 
 
-def name_files(path: str) -> None:
-    """Give files that wait their names, where that may concern a path beside the state's own."""
-    if GROUP_COMMIT.is_collecting and GROUP_COMMIT.may_concern(path):
+def name_files(path: str, own: bool = False) -> None:
+    """Give files that wait their names, where that may concern a path beside the state's own. own:
+    a file that the state, or one before it that it follows, has written there may wait on.
+    """
+    if not GROUP_COMMIT.is_collecting or (own and GROUP_COMMIT.is_own(path)):
+        return
+    if GROUP_COMMIT.may_concern(path):
         GROUP_COMMIT.settle()
+
+
+def stand_in(path: str) -> str | None:
+    """The name, in the same folder, of the file that waits to get a path; None for none."""
+    return GROUP_COMMIT.stand_in(path)
+
+
+def at_present(path: str) -> str:
+    """Where that is which will have a path: the path itself, unless its file waits."""
+    return GROUP_COMMIT.at_present(path)
 
 
 def announce_write() -> None:

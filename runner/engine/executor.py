@@ -164,9 +164,11 @@ class Executor:
         mode = self._mode_of(position, failed)
         shares = shares and mode is Mode.REAL and self._shared.takes(position)
         self._called_now = position
-        with GROUP_COMMIT.collecting(position if shares else None):
+        with GROUP_COMMIT.collecting(position if shares else None, chunk.name):
             result = self._called(position, decision, mode)
-        if shares and self._shared.keep(position, result):
+        if shares and self._shared.holds(position):
+            # judged by what was there when it ran: others may change it before it ends
+            self._shared.keep(position, self._judged(position, result, decision))
             if self._shared.is_full:
                 self._commit()
             return False
@@ -182,16 +184,17 @@ class Executor:
         result: Result,
         decision: Decision,
         pending: Sequence[PendingReaction] = (),
+        is_judged: bool = False,
     ) -> bool:
         """Note a result; True when the run has to stop here. pending: the reactions of the state
-        that were due before it ran.
+        that were due before it ran. is_judged: it has the reason of its changes.
         """
         is_run = decision.verdict not in decisions.NOT_RUN
         if pending and (self.run.dry if is_run else decision.postponed):
             result = result._replace(owed=described(pending, result.cause or decision.cause))
         chunk = self.plan.chunk(position)
         with undisturbed():  # what has run is told to all listeners
-            judged = self._judged(position, result, decision)
+            judged = result if is_judged else self._judged(position, result, decision)
             finished = self._note(position, self._suppressed.note(position, judged))
         self.run.follow(finished)
         if not self.run.dry and not result.noop:
@@ -283,8 +286,9 @@ class Executor:
                     if self.plan.steps[position].writes_many:  # its others are there
                         made = {k: v for k, v in result.changes.items() if k not in lost}
                         again = again._replace(changes={**made, **again.changes})
+                    again = again._replace(origin=result.origin, note=result.note)
                     result, self.number = again._replace(run_num=result.run_num), number
-                self._ended(position, result, decisions.RUN)
+                self._ended(position, result, decisions.RUN, is_judged=True)
             GROUP_COMMIT.finish_all()  # of a state that was interrupted
             if done:
                 with running(Current(self.run, None)):

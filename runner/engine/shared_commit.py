@@ -58,19 +58,26 @@ class SharedCommit:
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and not any(edge.target in self._done for edge in edges)
-            and not GROUP_COMMIT.may_concern(self._plan.chunk(position).name)
+            and self._may_follow(self._plan.chunk(position).name)
         )
 
-    def keep(self, position: int, result: Result) -> bool:
-        """Have a state wait if its file does, or others wait: results come in the order of the run.
-        False: it has ended.
+    def _may_follow(self, path: str) -> bool:
+        """Return whether the states that wait have nothing to do with a file, or all of them that
+        have are about just this one: its next version is made of theirs.
         """
+        return GROUP_COMMIT.may_be_joined(path) or not GROUP_COMMIT.may_concern(path)
+
+    def holds(self, position: int) -> bool:
+        """Return whether a state waits: its file does, or others do, since results come in the
+        order of the run.
+        """
+        return bool(self._done) or GROUP_COMMIT.owns(position)
+
+    def keep(self, position: int, result: Result) -> None:
+        """Have a state wait."""
         if not self._done:
-            if not GROUP_COMMIT.owns(position):
-                return False
             self._since = time.monotonic()
         self._done[position] = result
-        return True
 
     def taken(self) -> dict[int, Result]:
         """The results of the states that wait, which wait no longer."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from runner.model.former_state import FormerState
 from runner.model.records import Record
-from runner.support.files.group_commit import WRITTEN, Stamp
+from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Stamp
 from runner.support.files.group_commit import stamp as _stamp
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
@@ -80,18 +80,19 @@ def stamp_of(path: str) -> Stamp:
 
 def look(path: str) -> Sight:
     """The present state of a path, and what it takes to see later whether it is another one."""
+    there = GROUP_COMMIT.at_present(path)
     try:
-        status = os.lstat(path)
+        status = os.lstat(there)
     except OSError:
         return Sight(Snapshot(path, "none"))
     kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
-    target = os.readlink(path) if kind == "link" else _special(status) if kind == "other" else ""
+    target = os.readlink(there) if kind == "link" else _special(status) if kind == "other" else ""
     content, data = "", None
     if kind == "file" and status.st_size <= LARGEST:
         with suppress(OSError):
-            content, data = _contents(path, status)
+            content, data = _contents(there, status)
     mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
-    packed = _attributes(path, status) if kind in ("file", "dir") else b""
+    packed = _attributes(there, status) if kind in ("file", "dir") else b""
     attributes = hash_of(packed) if packed else ""
     snapshot = Snapshot._make((path, kind, mode, *owner, target, content, attributes))
     return Sight._make((snapshot, _stamp(status), data, packed))

@@ -31,6 +31,7 @@ from runner.api.durability import (
     collects_files,
     commits_later,
     note_written,
+    stand_in,
     sync_folder,
 )
 
@@ -73,10 +74,15 @@ class Place:
 
     # ---------------------------------------------------------------- looking
 
+    @property
+    def present_name(self) -> str:
+        """Where that is which has the name, or waits to get it."""
+        return stand_in(self.path) or self.name
+
     def seen(self) -> os.stat_result | None:
         """The stat of what exists there, a link itself; None for nothing."""
         try:
-            at = os.lstat(self.name, dir_fd=self.folder)
+            at = os.lstat(self.present_name, dir_fd=self.folder)
         except FileNotFoundError:
             return None
         self._check(at)
@@ -92,11 +98,12 @@ class Place:
         return others_write(os.fstat(self.folder))
 
     def readlink(self) -> str:
-        return os.readlink(self.name, dir_fd=self.folder)
+        return os.readlink(self.present_name, dir_fd=self.folder)
 
     def open(self, flags: int = READ, mode: int = 0o600) -> int:
         """Open what is there: never a link, and nobody is waited for at the other end of a pipe."""
-        handle = os.open(self.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self.folder)
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(self.present_name, flags, mode, dir_fd=self.folder)
         try:
             self._check(os.fstat(handle))
         except BaseException:
@@ -130,7 +137,7 @@ class Place:
         """Hold what exists there now, a link itself, so that owner, mode and times can be set
         whatever replaces it.
         """
-        handle = os.open(self.name, PATH_ONLY, dir_fd=self.folder)
+        handle = os.open(self.present_name, PATH_ONLY, dir_fd=self.folder)
         try:
             pin = Pinned(self, handle, path_only=True)
             self._check(pin.at)

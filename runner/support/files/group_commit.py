@@ -8,6 +8,9 @@ to do with each other therefore share one: the engine has their files collected,
 before anything else looks or happens. A file whose commit fails is not there: its state runs once
 more, by itself.
 
+States that edit one file after each other share it: each reads what the one before has written, and
+only the last version gets the name. Where that one gets none, all of them run once more.
+
 Whoever keeps the history takes what was written from here (WRITTEN), instead of reading it again.
 """
 
@@ -122,6 +125,8 @@ class GroupCommit:
     def __init__(self) -> None:
         self._owner: int | None = None  # whose files are collected now
         self._files: dict[int, list[WaitingFile]] = {}  # of each owner
+        self._newest: dict[str, tuple[int, WaitingFile]] = {}  # by their paths, with the owner
+        self._joined: dict[int, int] = {}  # who edits a file that waits: whose it is
         self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
         self._nameless: dict[int, list[str]] = {}  # the paths of files that did not get theirs
@@ -130,10 +135,12 @@ class GroupCommit:
         # what is to be done before a file gets its name: the history notes what is about to happen
         self.announce: Callable[[], None] = lambda: None
 
-    def collecting(self, owner: int | None) -> GroupCommit:
+    def collecting(self, owner: int | None, path: str = "") -> GroupCommit:
         """Have the files that a state writes wait, until the end of this context. owner: its
-        position; None: they do not wait.
+        position; None: they do not wait. path: the file that it is about.
         """
+        if owner is not None and path in self._newest:
+            self._joined[owner] = owner = self._newest[path][0]
         self._owner = owner
         return self
 
@@ -155,6 +162,29 @@ class GroupCommit:
         """Return whether a file of a state waits, or did not get its name."""
         return owner in self._files or owner in self._nameless
 
+    def stand_in(self, path: str) -> str | None:
+        """The hidden name of the file that waits to get a path; None for none."""
+        waits = self._newest.get(path)
+        return waits and waits[1].hidden
+
+    def at_present(self, path: str) -> str:
+        """Where that is which will have a path: the path itself, unless its file waits."""
+        hidden = self.stand_in(path)
+        return path if hidden is None else os.path.join(os.path.dirname(path), hidden)
+
+    def is_own(self, path: str) -> bool:
+        """Return whether a file waits for a path that belongs to the state that writes now."""
+        return path in self._newest and self._newest[path][0] == self._owner
+
+    def may_be_joined(self, path: str) -> bool:
+        """Return whether a file waits for just this path, which is no link."""
+        if path not in self._newest:
+            return False
+        try:
+            return stat.S_ISREG(os.lstat(path).st_mode)
+        except OSError as error:
+            return isinstance(error, FileNotFoundError)
+
     def add(self, file: WaitingFile) -> bool:
         """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
         the caller's. False where it has to get its name now.
@@ -173,7 +203,15 @@ class GroupCommit:
             if folder is None:
                 return False
             self._folders[file.at] = folder
-        self._files.setdefault(self._owner, []).append(file._replace(folder=folder))
+        file = file._replace(folder=folder)
+        files = self._files.setdefault(self._owner, [])
+        if self.is_own(file.path):
+            former = self._newest[file.path][1]
+            files.remove(former)
+            former.abandon()
+            os.close(former.descriptor)
+        files.append(file)
+        self._newest[file.path] = self._owner, file
         self._targets.add((*file.at, name.casefold()))
         return True
 
@@ -199,8 +237,9 @@ class GroupCommit:
 
     def finish(self, owner: int) -> list[str]:
         """Give the files of a state their names; the paths of those that did not get one."""
+        owner = self._joined.get(owner, owner)
         self._name(owner)
-        return self._nameless.pop(owner, [])
+        return self._nameless.get(owner, [])
 
     def settle(self) -> None:
         """Give all files their names now; who owns one that gets none is told when it is asked."""
@@ -209,9 +248,11 @@ class GroupCommit:
             self._name(owner)
 
     def finish_all(self) -> None:
-        """Give all files their names, as far as that can be done."""
+        """Give all files their names, as far as that can be done; nobody asks for more."""
         for owner in list(self._files):
-            self.finish(owner)
+            self._name(owner)
+        self._nameless.clear()
+        self._joined.clear()
 
     def _name(self, owner: int) -> None:
         """Give the files of a state their names, in their order: none where one of them cannot be
@@ -224,6 +265,7 @@ class GroupCommit:
             if lost:
                 file.abandon()
                 self._nameless.setdefault(owner, []).append(file.path)
+            self._newest.pop(file.path, None)
             os.close(file.descriptor)
         if not self._files:
             self._targets.clear()

@@ -9,12 +9,14 @@ import io
 import json
 import os
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
 
+from runner.history.store import open_history
 from runner.support.files import group_commit
 from runner.support.files.folder_syncs import device_and_inode
 
@@ -57,6 +59,8 @@ os.fsync, group_commit._sync_file_system = one, all_of_it
 group_commit.types_of = lambda device: {"nfs" if wrong == "nfs" else "ext4"}
 group_commit._is_little_dirty = lambda: wrong != "dirty"
 sys.addaudithook(hear)
+from runner.engine import shared_commit
+shared_commit.LONGEST_WAIT = 3600
 from runner.cli import main
 main()
 """
@@ -344,6 +348,7 @@ def test_a_file_that_does_not_get_its_name_is_gone(tmp_path: Path) -> None:
         os.close(file.folder)
     assert commit.finish(1) == [f"{tmp_path}/taken", f"{tmp_path}/last"]
     assert sorted(os.listdir(tmp_path)) == ["first", "taken"]
+    commit.finish_all()
     assert not commit.owns(1) and not commit.finish(1)
     assert os.listdir("/proc/self/fd") == before
 
@@ -436,6 +441,112 @@ def test_edits_of_different_files_share_a_commit(tmp_path: Path, function: str) 
         found.append(json.dumps([told, tree]).replace(str(machine.folder), "M"))
     assert found[0] == found[1]
     assert found[0].count('"result": true') == 20
+
+
+# several states that each make another version of one file; what the last one leaves
+VERSIONS = {
+    "file.append": ("name: F, text: line {n}", "line 19"),
+    "file.prepend": ("name: F, text: line {n}", "line 19"),
+    "file.replace": ("name: F, pattern: v{n}$, repl: v{more}, backup: BAK", "v20"),
+    "file.line": ("name: F, mode: insert, location: end, content: line {n}", "line 19"),
+    "file.blockreplace": (
+        "name: F, marker_start: '# s{n}', marker_end: '# e{n}', content: x{n},"
+        " append_if_not_found: true",
+        "x19",
+    ),
+    "file.keyvalue": ("name: F, key: k{n}, value: x{n}, append_if_not_found: true", "k19=x19"),
+    "file.managed": ("name: F, contents: x{n}, mode: '0{mode}'", "x19"),
+    "ini.options_present": ("name: F, sections: {{s: {{k{n}: x{n}}}}}", "k19 = x19"),
+}
+
+
+def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Path:
+    """States that edit one file after each other; the file."""
+    machine.config["failhard"] = alone
+    target = machine.folder / "out/7"
+    target.parent.mkdir()
+    target.write_text("[s]\nv0\n")
+    arguments = VERSIONS[function][0].replace("F", str(target)).replace("BAK", ".c")
+    words = (arguments.format(n=n, more=n + 1, mode=600 + n % 2 * 44) for n in range(20))
+    states = (f"s{n}: {{{function}: [{{{word}}}]}}\n" for n, word in enumerate(words))
+    machine.write(a="".join(states) + more)
+    return target
+
+
+def without_times(machine: Machine, results: dict[str, Any]) -> str:
+    kept = ("comment", "changes", "result", "__id__", "__run_num__")
+    told = [{key: result[key] for key in kept} for result in results.values()]
+    return json.dumps(told).replace(str(machine.folder), "M")
+
+
+@pytest.mark.parametrize("function", VERSIONS)
+def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) -> None:
+    """With failhard each is alone; results, undo and a state's own undo are the same."""
+    found = []
+    for alone in (True, False):
+        (tmp_path / str(alone)).mkdir()
+        machine = Machine(tmp_path / str(alone))
+        target = versions(machine, function, alone)
+        done, results = run(machine)
+        if not alone:
+            assert done.count("name 7") == 1, done
+        told = [without_times(machine, results), target.read_text(), target.stat().st_mode]
+        assert VERSIONS[function][1] in target.read_text()
+        with closing(open_history(str(machine.folder / "cache/state"), [])) as database:
+            query = "SELECT path, type, mode, content, tag FROM {}"
+            rows = database.execute(f"{query.format('kept')} ORDER BY sequence").fetchall()
+            left = database.execute(query.format("left_behind").replace(", tag", "")).fetchall()
+            made = "SELECT thing, states, state, id, position, existed, removed FROM made"
+            told.append(str(database.execute(made).fetchall()).replace(str(machine.folder), "M"))
+        told += [str(rows).replace(str(machine.folder), "M"), str(left[0][1:])]
+        assert len(rows) >= 20 and len(left) >= 1
+        machine("undo")
+        told.append(target.read_text())
+        found.append(told)
+    assert found[0] == found[1]
+    assert found[0][-1] == "[s]\nv0\n"
+
+
+@pytest.mark.parametrize("wrong", ["fsync", "temporary"])
+def test_all_versions_are_written_again_where_the_last_gets_no_name(
+    machine: Machine, wrong: str
+) -> None:
+    others = "".join(
+        f"{{tmp}}/out/o{n}: {{file.managed: [contents: x]}}\n" for n in range(group_commit.FEWEST)
+    )
+    target = versions(machine, "file.append", False, others)
+    _, results = run(machine, wrong, code=2 if wrong == "fsync" else 0)
+    for n in range(20):
+        result = results[f"s{n}"]
+        assert result["result"] is (wrong != "fsync"), result
+        assert result["__run_num__"] == n
+    text = "".join(f"line {n}\n" for n in range(20)) if wrong != "fsync" else ""
+    assert target.read_text() == f"[s]\nv0\n{text}"
+
+
+def test_what_follows_reads_the_version_that_waits(machine: Machine) -> None:
+    """A file that is not there yet, one that stays as it is, other names of it."""
+    f = machine.folder / "f"
+    (machine.folder / "to").write_text("old\n")
+    (machine.folder / "link").symlink_to("to")
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: new]}\n"
+        "more: {file.append: [name: {tmp}/f, text: more]}\n"
+        "same: {file.managed: [name: {tmp}/f, contents: 'new\n\n  more', mode: '0600']}\n"
+        "none: {file.append: [name: {tmp}/f, text: more]}\n"
+        "{tmp}/link: {file.append: [text: one]}\n"
+        "{tmp}/to: {file.append: [text: two]}\n"
+        "again: {file.append: [name: {tmp}/link, text: three]}\n"
+    )
+    results = machine.results("sls", "a")
+    changed = {
+        result["__id__"].rpartition("/")[2]: bool(result["changes"]) for result in results.values()
+    }
+    assert changed["f"] and changed["more"] and not changed["none"]
+    assert (machine.folder / "to").read_text() == "old\none\ntwo\nthree\n"
+    assert f.stat().st_mode & 0o777 == 0o600
+    machine("undo")
+    assert not f.exists() and (machine.folder / "to").read_text() == "old\n"
 
 
 def test_a_copy_beside_an_edited_file_comes_after_what_waits(machine: Machine) -> None:
