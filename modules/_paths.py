@@ -18,8 +18,7 @@ from io import FileIO
 from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
-from runner.api import StateFailed, for_states, here, lies_in
-from runner.api.durability import at_present
+from runner.api import StateFailed, at_present, for_states, here, lies_in
 from runner.api.planning import doubts
 
 TYPE_CHECKING = False

@@ -14,8 +14,15 @@ from modules._planned.overlay import overlay
 from modules.file import _owners, _rights
 from modules.file._contents import limits
 from modules.file._paths import place
-from runner.api import FormerState, Record, StateFailed, for_states, here, refuse_unforeseen
-from runner.api.durability import at_present
+from runner.api import (
+    FormerState,
+    Record,
+    StateFailed,
+    at_present,
+    for_states,
+    here,
+    refuse_unforeseen,
+)
 from runner.api.planning import doubts
 
 TYPE_CHECKING = False

@@ -73,6 +73,7 @@ from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.said_in import key_folder
 from runner.support.files import folder_syncs
+from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
@@ -532,6 +533,11 @@ def changes_allowed() -> Iterator[None]:
         yield
     finally:
         _changes_allowed.reset(token)
+
+
+def at_present(path: str) -> str:
+    """Where that is which will have a path: the path itself, unless its file waits."""
+    return GROUP_COMMIT.at_present(path)
 
 
 def make_names_durable() -> None:

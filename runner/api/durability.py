@@ -53,11 +53,6 @@ def stand_in(path: str) -> str | None:
     return GROUP_COMMIT.stand_in(path)
 
 
-def at_present(path: str) -> str:
-    """Where that is which will have a path: the path itself, unless its file waits."""
-    return GROUP_COMMIT.at_present(path)
-
-
 def announce_write() -> None:
     """Let the history note what is about to happen, where it waits for the names of others."""
     if GROUP_COMMIT.is_collecting:

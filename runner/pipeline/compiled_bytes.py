@@ -69,7 +69,8 @@ def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 # Requisites and edges are many, and a record that is written by itself costs more than its work
 # in a run: they are written as rows of plain values.
-_Span = tuple[Any, ...]  # an Edge but for its holder, its place in parts; how many more
+if TYPE_CHECKING:
+    _Span = tuple[Any, ...]  # an Edge but for its holder, its place in parts; how many more
 _REQUISITES = Chunk._fields.index("requisites")
 
 
