@@ -150,16 +150,12 @@ def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -
     for root, folders, files in os.walk(top):  # os: where it was unpacked to
         for name in [*folders, *files]:
             path = os.path.normpath(os.path.join(real, os.path.relpath(root, top), name))
-            there = _snapshot(path)
+            there = cast(dict[str, Any], snapshot(path))
             is_replaced = there["type"] == "dir" and name in files
             facts.append({**there, "removed": True} if is_replaced else there)
         if len(facts) > MOST_RESTORED:
             return None
     return {"several": facts}
-
-
-def _snapshot(path: str) -> dict[str, Any]:
-    return cast(dict[str, Any], snapshot(path))
 
 
 @alters(before=_before_members, path=1)

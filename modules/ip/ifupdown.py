@@ -68,7 +68,7 @@ def blocks(content: str) -> list[Block]:
         words = line.split()
         if not words or words[0].startswith("#"):
             idle.append(line)
-        elif _starts(words[0]):
+        elif words[0] in ("auto", "iface", *_OTHERS) or words[0].startswith("allow-"):
             parts += [Block("", (), tuple(idle))] if idle else []
             names = words[1:2] if words[0] == "iface" else words[1:]
             parts.append(Block(words[0], tuple(names), (line,)))
@@ -78,10 +78,6 @@ def blocks(content: str) -> list[Block]:
             parts.append(last._replace(lines=(*last.lines, *idle, line)))
             idle = []
     return [*parts, Block("", (), tuple(idle))] if idle else parts
-
-
-def _starts(word: str) -> bool:
-    return word in ("auto", "iface", *_OTHERS) or word.startswith("allow-")
 
 
 def _whole_lines(content: str) -> Iterator[str]:

@@ -190,7 +190,7 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
         folder=key_folder(options.raw, "ext_pillar"),
         hide=lambda value: _hide(session, value),
         vault=lambda path: _secret(session, path),
-        of_git=lambda items: _of_git(session, items),
+        of_git=lambda items: git_pillar.gathered(session, items, _of_sls, _merged),
     )
 
     def note(name: str, data: Mapping[str, Any]) -> None:
@@ -199,10 +199,6 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
     return external.gather(
         options.raw["ext_pillar"], pillar, tools, lambda old, new: _merged(session, old, new), note
     )
-
-
-def _of_git(session: Session, items: Any) -> dict[str, Any]:
-    return git_pillar.gathered(session, items, _of_sls, _merged)
 
 
 def _shell(session: Session, command: str) -> Mapping[str, Any]:

@@ -143,7 +143,9 @@ def _configure(tool: NetworkTool, interface: Interface, quiet: bool) -> Planned:
     name = interface.name
     old, wanted = tool.present(name), tool.texts(interface)
     differs = old != wanted
-    missing = [package for package in tool.packages(interface.kind) if not _has_package(package)]
+    missing = [
+        package for package in tool.packages(interface.kind) if not pkg.is_installed(package)
+    ]
     changes: dict[str, Any] = {"packages": missing} if missing else {}
     is_new = not any(old.values())
     difference = unified(*("".join(texts.values()).encode() for texts in (old, wanted)))
@@ -168,10 +170,6 @@ def _configure(tool: NetworkTool, interface: Interface, quiet: bool) -> Planned:
     return (
         f"Interface {name} {'is up to date' if not differs else 'added' if is_new else 'updated'}."
     )
-
-
-def _has_package(name: str) -> bool:
-    return bool(pkg.is_installed(name))
 
 
 def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) -> None:

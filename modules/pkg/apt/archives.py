@@ -114,13 +114,9 @@ class DpkgPlacement:
         return (rule.user, rule.group, int(rule.mode, 8)) if rule else None
 
 
-def _lines(pattern: str) -> list[str]:
-    return apt_shipped.read_all(pattern).splitlines()
-
-
 def _filters() -> Iterator[tuple[bool, str]]:
     for pattern in SETTINGS:
-        for line in _lines(pattern):
+        for line in apt_shipped.read_all(pattern).splitlines():
             key, _, value = line.strip().partition("=")
             if key in ("path-exclude", "path-include"):
                 words = shlex.split(value, comments=False)
