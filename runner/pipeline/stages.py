@@ -16,7 +16,7 @@ from runner.engine.context import Execution
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
-from runner.engine.listeners import from_first_change
+from runner.engine.listeners import Listener, from_first_change
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
@@ -86,12 +86,14 @@ def run_compiled(
     ready: Callable[[Compiled], None] = lambda compiled: None,
     observe: Callable[[Result], None] = lambda result: None,
     in_history: bool = True,
+    heard: Callable[[Listener], Listener] = lambda listener: listener,
 ) -> Report:
     """Chunks in their order -> results, while the caller holds the lock; with the pending reactions
     and the history of the run.
 
     about: the facts of the run for the history, given the secrets that are known by then. ready:
-    called before the first state runs. observe: gets each result, secrets included.
+    called before the first state runs. observe: gets each result, secrets included. heard: what
+    the history hears the run by.
     """
     ready(compiled)
     warnings = [
@@ -111,7 +113,7 @@ def run_compiled(
         past.declared = lambda: orphans.declared(compiled, session)
         past.is_part = bool(compiled.left_out)
     if in_history:
-        run.listeners.add(past)
+        run.listeners.add(heard(past))
     with (
         temp_file_cleanup(session) as intends,
         from_first_change(run.listeners, lambda end: awake.keep(end)),

@@ -11,6 +11,7 @@ from glob import escape, glob
 from typing import Any
 
 from runner.engine.interrupts import ending
+from runner.engine.listeners import HeldBack
 from runner.engine.loader.looked import Look, LookLog
 from runner.history.recorder import About
 from runner.model.chunk import Chunk
@@ -65,6 +66,14 @@ class Seen(Record):
 
 class Outdated(Exception):
     """`runner pull` has brought another tree than the one that was compiled."""
+
+
+class NothingFound(Exception):
+    """All states are as they should be. seen: what they looked at."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__()
+        self.seen = seen
 
 
 class KeptTree:
@@ -148,21 +157,31 @@ class KeptTree:
         """
         return self._run(tags, event, tuple(listeners))
 
+    def find(
+        self, tags: Collection[str] | None, event: str, listeners: Listeners
+    ) -> tuple[Report, Seen]:
+        """Run states as `run` does; nobody hears of a run that finds nothing to do: it raises
+        NothingFound.
+        """
+        return self._run(tags, event, tuple(listeners), held_back=HeldBack())
+
     def _run(
         self,
         tags: Collection[str] | None,
         event: str,
         listeners: tuple[Any, ...],
         in_history: bool = True,
+        held_back: HeldBack | None = None,
     ) -> tuple[Report, Seen]:
         session, run_id = self._session, new_run_id()
-        session.listeners = listeners
-        for listener in listeners:
+        heard = held_back.heard if held_back else lambda listener: listener
+        session.listeners = tuple(map(heard, listeners))
+        for listener in session.listeners:
             session.run.listeners.add(listener)
 
         def about(secrets: Secrets) -> About:
             facts = about_run(session, secrets, self._scope)
-            return facts._replace(command=secrets.mask(f"runner watch: {event}"))
+            return facts._replace(command=secrets.mask(command_of(event)))
 
         seen, log = Seen({}, {}), LookLog()
 
@@ -170,6 +189,8 @@ class KeptTree:
             outcome = result.outcome(session.run.dry)
             if outcome not in AS_IT_SHOULD_BE:
                 seen.outcomes[result.chunk.tag] = outcome
+                if held_back and not held_back.is_news:
+                    held_back.hand_on()
 
         with ExitStack() as whole:
             whole.enter_context(log.noting(session.run.stores))
@@ -182,9 +203,18 @@ class KeptTree:
                 raise Outdated
             compiled = self._part(tags)
             report = run_compiled(
-                session, compiled, run_id, about, observe=observe, in_history=in_history
+                session,
+                compiled,
+                run_id,
+                about,
+                observe=observe,
+                in_history=in_history,
+                heard=heard,
             )
-        return report, seen._replace(looks=log.looks(), files=self.files())
+        seen = seen._replace(looks=log.looks(), files=self.files())
+        if held_back and not held_back.is_news:
+            raise NothingFound(seen)
+        return report, seen
 
     def _part(self, tags: Collection[str] | None) -> Compiled:
         session = self._session
@@ -196,3 +226,8 @@ class KeptTree:
 def _named(chunk: Chunk) -> str:
     """A state as `--only` has it."""
     return f"{chunk.state}: {chunk.id}"
+
+
+def command_of(event: str) -> str:
+    """What the history says instead of a command line."""
+    return f"runner watch: {event}"

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from runner.cli.running.exit_codes import INTERRUPTED
 from runner.history.outbox.document import text_of
-from runner.sources.config.keys import NOTIFYING
+from runner.sources.config.keys import NOTIFYING, WATCH_EVENT
 from runner.support.programs import running
 
 SECONDS = 60.0  # that a command may take
@@ -33,15 +33,18 @@ _FACTS = {
 def notify(raw: Mapping[str, Any], report: Mapping[str, Any]) -> None:
     """Call the commands that a run asks for: those of `on_success` when all went well, of
     `on_failure` otherwise, of `on_change` when it changed something, and those of `always`. Not for
-    dry runs, nor for those that a person has interrupted. raw: the configuration.
+    runs that a person has interrupted; nor for dry ones, but that of what `runner watch` has found
+    those of `on_failure` and `on_change` learn. raw: the configuration.
     """
-    if report["test"] or report["outcome"] == "locked" or report["exit_code"] == INTERRUPTED:
+    if report["outcome"] == "locked" or report["exit_code"] == INTERRUPTED:
+        return
+    if report["test"] and WATCH_EVENT not in raw:
         return
     is_so = {
-        "on_success": report["outcome"] == "done",
+        "on_success": report["outcome"] == "done" and not report["test"],
         "on_failure": report["outcome"] != "done",
         "on_change": any(state.get("changes") for state in report["states"].values()),
-        "always": True,
+        "always": not report["test"],
     }
     text = text_of(report)
     for key in NOTIFYING:

@@ -22,6 +22,7 @@ from runner.model.errors import RunnerError
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import LOCKED, NEW, REFUSED, Report
 from runner.output import json_
+from runner.sources.config.keys import WATCH_EVENT
 from runner.support.redaction import command_line, redact_all
 
 NO_REPORTS = "RUNNER_NO_REPORTS"  # in the environment of a rehearsal, which is none of the machine
@@ -51,6 +52,8 @@ class Reporter:
         options, words = self._options, sys.argv[1:]
         program = "runner-salt-call" if options.raw.get("as_salt") else "runner"
         command = " ".join([program, *command_line(words, options.secret_keys)])
+        if WATCH_EVENT in options.raw:
+            command = options.raw[WATCH_EVENT]
         facts = ReportFacts(
             options.id,
             self._run,

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.running.exit_codes import report_bug
 from runner.cli.running.options import Common, options_of
 from runner.cli.running.shown_run import finish
+from runner.history.disabled import disabled
 from runner.model.errors import RunnerError
 from runner.model.result import Report
 from runner.output import diagnostics, text
-from runner.pipeline.watching import KeptTree, Outdated
+from runner.pipeline.watching import KeptTree, NothingFound, Outdated, command_of
+from runner.sources.config.keys import WATCH_EVENT
 from runner.tools.watch.acts import DRIFT
 
 if TYPE_CHECKING:
@@ -61,21 +63,45 @@ class CommandPlan:
         return _told(lambda: self._kept.look(tags)._asdict())
 
     def act(self, tags: Sequence[str] | None, event: str) -> Answer:
+        def acted() -> Answer:
+            seen = self._shown(self._kept.run, tags, event)
+            # somebody has disabled the runs that start by themselves
+            nothing = {"outcomes": dict.fromkeys(tags or (), "disabled"), "looks": {}, "files": []}
+            return seen._asdict() if seen else nothing
+
+        return _told(acted)
+
+    def find(self, tags: Sequence[str] | None, event: str) -> Answer:
+        def found() -> Answer:
+            try:
+                seen = self._shown(self._kept.find, tags, event)
+            except NothingFound as nothing:
+                seen = nothing.seen
+            assert seen is not None, "nobody has disabled it"
+            return seen._asdict()
+
+        if disabled(self._options.state_dir):
+            return self.look(tags) | {"only_looked": True}
+        return _told(found)
+
+    def _shown(
+        self,
+        states: Callable[..., tuple[Report, Seen]],
+        tags: Sequence[str] | None,
+        event: str,
+    ) -> Seen | None:
+        """Run states; None where that is disabled."""
         found: list[Seen] = []
 
         def run(listeners: tuple[Any, ...]) -> Report:
-            report, seen = self._kept.run(tags, event, listeners)
+            report, seen = states(tags, event, listeners)
             found.append(seen)
             return report
 
-        def finished() -> Answer:
-            finish(self._common, self._options, run, command="", news=self._told.news)
-            if found:
-                return found[0]._asdict()
-            # somebody has disabled the runs that start by themselves
-            return {"outcomes": dict.fromkeys(tags or (), "disabled"), "looks": {}, "files": []}
-
-        return _told(finished)
+        raw = {**self._options.raw, WATCH_EVENT: command_of(event)}
+        options = self._options._replace(raw=raw)
+        finish(self._common, options, run, command="", news=self._told.news)
+        return found[0] if found else None
 
 
 def _told(run: Callable[[], Answer]) -> Answer:

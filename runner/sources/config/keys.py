@@ -149,6 +149,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 }
 # commands that a run calls at its end
 NOTIFYING = ("on_success", "on_failure", "on_change", "always")
+WATCH_EVENT = "watch_event"  # why `runner watch` runs states, among what the configuration says
 # types of Python, as a configuration has them
 _WORDS = {
     "bool": FLAG,

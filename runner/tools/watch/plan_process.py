@@ -37,6 +37,12 @@ class Plan(Protocol):
         """Look at states (None: all)."""
         ...
 
+    def find(self, tags: Sequence[str] | None, event: str) -> Answer:
+        """Look at states, and report those that are not as they should be. With `only_looked` it
+        did not report them.
+        """
+        ...
+
     def act(self, tags: Sequence[str] | None, event: str) -> Answer:
         """Run states, or report them."""
         ...
@@ -158,7 +164,8 @@ def _share() -> None:
 def _answer(plan: Plan, question: _Question) -> Answer:
     if question.what == "look":
         return plan.look(question.tags)
-    return plan.act(question.tags, question.event)
+    do = plan.find if question.what == "find" else plan.act
+    return do(question.tags, question.event)
 
 
 def _send(channel: socket.socket, answer: Answer) -> None:

@@ -13,7 +13,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from runner.model.records import Record
@@ -212,9 +212,9 @@ class Resident:
         return min(self._seen_last + SETTLE, self._seen_first + LONGEST_SETTLE)
 
     def _note(self, touched: Mapping[str, str]) -> None:
-        """Note what was seen."""
-        now = time.monotonic()
-        news = {tag: what for tag, what in touched.items() if tag not in self._left_alone}
+        """Note what was seen, but of those that nobody looks at for now."""
+        now, rest = time.monotonic(), self._left_alone | self._later.keys()
+        news = {tag: what for tag, what in touched.items() if tag not in rest}
         if not news:
             return
         if not (self._pending or self._is_stale):
@@ -374,7 +374,16 @@ class Resident:
             del tags[tag]
             self._postpone(tag, _seen(event))
         if tags:
-            self._ask("look", [*tags], event)
+            self._ask("find" if self._is_told_at_once(tags) else "look", [*tags], event)
+
+    def _is_told_at_once(self, tags: Iterable[str]) -> bool:
+        """Return whether all that a look finds is to be told, and no more: one process does that.
+        A look alone keeps no run of somebody else from starting.
+        """
+        return self._settings.act != DRIFT and not any(
+            tag in self._deviations or self._is_often(self._acts.get(tag, ()), MOST_ACTS)
+            for tag in tags
+        )
 
     def _postpone(self, tag: str, what: str) -> None:
         """Have something that was seen wait for a minute."""
@@ -386,15 +395,17 @@ class Resident:
         self, tags: Iterable[str], times: dict[str, deque[float]], most: int
     ) -> list[str]:
         """Count a round for some states; returns those that have had too many in a minute."""
-        now = time.monotonic()
         too_often = []
         for tag in tags:
             past = times.setdefault(tag, deque(maxlen=most))
-            if len(past) == most and past[0] > now - MINUTE:
+            if self._is_often(past, most):
                 too_often.append(tag)
             else:
-                past.append(now)
+                past.append(time.monotonic())
         return too_often
+
+    def _is_often(self, past: Sequence[float], most: int) -> bool:
+        return len(past) == most and past[0] > time.monotonic() - MINUTE
 
     def _leave_alone(self, tag: str, why: str) -> None:
         self._left_alone.add(tag)
@@ -429,10 +440,12 @@ class Resident:
         self._add_sources(answer["files"])
         found = self._judge(job, answer["outcomes"])
         self._watch(job.began)
-        if job.what == "look" and found:
+        if found and (job.what == "look" or "only_looked" in answer):
             self._act(found, job)
-        else:
-            self._ready()
+            return
+        if job.what == "find":
+            self._too_often(found, self._acts, MOST_ACTS)
+        self._ready()
 
     def _judge(self, job: Job, outcomes: Mapping[str, str]) -> list[str]:
         """Note how states are; returns those that something is to be done about."""

@@ -148,6 +148,24 @@ def test_a_name_that_somebody_chose_makes_no_line_of_its_own(machine: Machine) -
             assert "\nforged" not in shown.stdout
 
 
+def test_nobody_hears_of_a_look_that_finds_nothing(watched: Machine) -> None:
+    conf, told = watched.folder / "conf", watched.folder / "told"
+    for key in ("on_change", "on_success", "always"):
+        watched.config[key] = f'echo "{key} $RUNNER_COMMAND" >> {told}'
+    with watching(watched) as watcher:
+        before = len(runs(watched))
+        conf.write_text("right\n")
+        watcher.until_deviating(0)
+        assert (len(runs(watched)), text(told), watcher.said) == (before, "", "")
+        conf.write_text("wrong")
+        watcher.until_deviating(2)
+        assert len(runs(watched)) == before + 1
+        assert runs(watched)[0]["total"] == 3  # those that depend on it, too
+        [line] = text(told).splitlines()
+        assert line.startswith(f"on_change runner watch: {conf} changed")
+        assert "would change" in watcher.said
+
+
 def test_ask_tells_once(watched: Machine) -> None:
     other = watched.folder / "other"
     with watching(watched, "--act", "ask") as watcher:
@@ -173,13 +191,19 @@ def test_a_state_that_something_fights_is_left_alone(watched: Machine) -> None:
         assert text(other) == "wrong at last"
 
 
-def test_scheduled_runs_that_are_disabled_put_nothing_right(watched: Machine) -> None:
+@pytest.mark.parametrize("act", ["drift", "report"])
+def test_scheduled_runs_that_are_disabled_put_nothing_right(watched: Machine, act: str) -> None:
     conf = watched.folder / "conf"
     watched("disable", "moving")
-    with watching(watched, "--act", "drift") as watcher:
+    with watching(watched, "--act", act) as watcher:
+        before = len(runs(watched))
+        conf.write_text("right\n")
+        watcher.until_deviating(0)
         conf.write_text("wrong")
         watcher.until_deviating(2)
         assert text(conf) == "wrong"
+        assert {each["outcome"] for each in status(watched)["deviations"]} == {"disabled"}
+        assert len(runs(watched)) == before
 
 
 # ---------------------------------------------------------------- its own tree
