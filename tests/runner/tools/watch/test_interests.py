@@ -249,9 +249,9 @@ def test_who_changes_a_file_is_named(tmp_path: Path, watching: Watching) -> None
         return authors.of([str(path)])
 
     def changed_by_another(line: str) -> str:
-        done = subprocess.Popen(["sh", "-c", line], cwd=tmp_path)
-        done.wait()
-        return f" by pid {done.pid}"
+        words = ["sh", "-c", f"echo $$; {line}"]
+        done = subprocess.run(words, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True)
+        return f" by pid {done.stdout.strip()}"
 
     file.write_text("other")
     (folder / "new").touch()
