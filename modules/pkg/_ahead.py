@@ -23,7 +23,10 @@ from runner.api import CommandFailed, Record, fetcher, here
 
 PAUSE = 0.02  # seconds between two looks for archives that are being fetched
 KNOWN = "archives.json"
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")  # those that are believed
+# those that are believed: apk vouches by that of what an archive says of its files
+_DIGEST = re.compile(
+    r"(?:control-)?sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|control-sha1:[0-9a-f]{40}"
+)
 Versions = tuple[tuple[str, str], ...]
 
 

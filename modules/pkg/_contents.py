@@ -87,7 +87,7 @@ class Contents:
         path = os.path.join(_folder(self.archive).path, _name_of(member.path))
         if not os.path.exists(path):
             try:
-                verify(self.archive)
+                verify(self.archive, self._manager)
                 wanted = [member, *(self._later() if whole else ())]
                 _unpack(self._manager, self.archive, {each.path for each in wanted})
             except (BadArchive, OSError) as problem:
@@ -113,7 +113,7 @@ def contents_of(archive: Archive, manager: PackageManager) -> Contents:
             return Contents(archive, kept, manager)
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    verify(archive)
+    verify(archive, manager)
     kept = _read(archive, manager)
     _keep(folder, json.dumps(kept).encode())
     return Contents(archive, kept, manager)
@@ -147,7 +147,7 @@ def _keep(folder: OwnFolder, text: bytes) -> None:
             closed_folders.remove_scratch(old)
 
 
-def verify(archive: Archive) -> None:
+def verify(archive: Archive, manager: PackageManager) -> None:
     """Raise BadArchive for one that is not what the package lists say, or may not stay it; OSError
     where there is none.
     """
@@ -163,7 +163,11 @@ def verify(archive: Archive) -> None:
             raise BadArchive("others can write it")
         kind, _, digest = archive.digest.partition(":")
         is_whole = status.st_size == archive.size
-        if not is_whole or hashlib.file_digest(opened, kind).hexdigest() != digest:
+        if kind.startswith("control-") and manager.has("digests"):
+            found = manager.archive_digest(opened, kind)
+        else:
+            found = hashlib.file_digest(opened, kind).hexdigest()
+        if not is_whole or found != digest:
             raise BadArchive("it is not what the package lists say")
 
 

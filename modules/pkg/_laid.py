@@ -92,7 +92,7 @@ def take_away(manager: PackageManager, former: Former, purges: bool) -> None:
             empty.append((path, folder, name))
         elif folder and entry:
             files.put(folder, name, None)
-    saves = bool(placement.SAVED) and not purges
+    saves = not placement.KEEPS and not purges
     for path in sorted(former.configuration, reverse=True) if saves else ():
         folder = folders.at(os.path.dirname(path))
         entry = folder[1].child(os.path.basename(path)) if folder else None

@@ -46,6 +46,7 @@ from runner.api import Feature, Provider, Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from io import BufferedReader
     from typing import Any
 
     from modules.pkg._ahead import PlannedPackage
@@ -287,7 +288,9 @@ class Placement(Protocol):
     """The same of the former one, beside the new one."""
     SAVED: str
     """What follows the name of a changed configuration file when its package is removed, while one
-    that nobody changed goes; empty: they all stay."""
+    that nobody changed goes."""
+    KEEPS: bool
+    """Whether both stay instead, as they are."""
     SAVED_WARNING: str
     """What a real run warns of then, with {path} and {saved}; empty: nothing."""
     PURGES: bool
@@ -380,6 +383,9 @@ FEATURES = {
             "installed_scripts",
             "kept_by_others",
         ),
+    ),
+    "digests": Feature(
+        "archives are known by digests of what they say of their files", ("archive_digest",)
     ),
     "hooks": Feature("what is run because other packages have come is known", ("hooks",)),
     "dependencies": Feature(
@@ -565,6 +571,12 @@ class PackageManager(Provider, Protocol):
 
     def control(self, path: str) -> Control:
         """Return what an archive says of itself."""
+        ...
+
+    def archive_digest(self, opened: BufferedReader, kind: str) -> str:
+        """Return the digest of an archive that is not one of all its bytes; empty for one whose
+        parts are not of each other. Raises BadArchive.
+        """
         ...
 
     def contents_words(self, path: str) -> list[str]:

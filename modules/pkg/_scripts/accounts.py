@@ -42,8 +42,14 @@ ADDUSER += ("--disabled-login", "--force-badname", "--allow-badname", "--allow-b
 ADDUSER_VALUES = ("--home", "--shell", "--gecos", "--ingroup", "--gid", "--uid", "--comment")
 
 
+# busybox has letters for these
+LETTERS = {"-S": "--system", "-D": "--disabled-password", "-H": "--no-create-home"}
+LETTERS |= {"-h": "--home", "-s": "--shell", "-G": "--ingroup", "-u": "--uid", "-g": "--gecos"}
+
+
 @known("adduser", "addgroup", of_names=True)
 def _adduser(words: list[str], text: str | None) -> Told:
+    words = [LETTERS.get(word, word) for word in words]
     given, values, names = options(words, ADDUSER, ADDUSER_VALUES)
     if len(names) == 2 and "--system" not in given and not values:
         return _join(names[0], names[1])
@@ -75,7 +81,10 @@ def _adduser(words: list[str], text: str | None) -> Told:
 
 @known("addgroup", of_names=True)
 def _addgroup(words: list[str], text: str | None) -> Told:
-    given, values, names = options(words, ADDUSER, ("--gid",))
+    letters = LETTERS | {"-g": "--gid"}
+    given, values, names = options([letters.get(word, word) for word in words], ADDUSER, ("--gid",))
+    if len(names) == 2 and not given and not values:
+        return _join(names[0], names[1])
     if len(names) != 1 or "--system" not in given:
         raise Unread("addgroup")
     if entry_of(names[0], is_group=True) is None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modules._paths import text_of
@@ -26,6 +26,30 @@ def read(path: str) -> dict[str, dict[str, Any]]:
     """Return the details of the installed packages, by their names."""
     described = map(_described, text_of(path).split("\n\n"))
     return {details["name"]: details for details in described if "name" in details}
+
+
+def files(path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what installed packages have: the package, a path, and the digest of a file (Q1...);
+    folders have none.
+    """
+    name = folder = found = ""
+    for line in text_of(path, "surrogateescape").splitlines():
+        letter, _, value = line.partition(":")
+        if letter in ("F", "R", "P") and found:
+            yield name, found, ""
+            found = ""
+        if letter == "P":
+            name = value
+        elif letter == "F":
+            folder = f"/{value}".rstrip("/")
+            yield name, folder or "/", ""
+        elif letter == "R":
+            found = f"{folder}/{value}"
+        elif letter == "Z" and found:
+            yield name, found, value
+            found = ""
+    if found:
+        yield name, found, ""
 
 
 def _described(stanza: str) -> dict[str, Any]:

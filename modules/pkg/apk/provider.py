@@ -16,19 +16,24 @@ from modules import _paths, cmd
 from modules._paths import text_of
 from modules.pkg import _provided
 from modules.pkg._former import former_reasons
+from modules.pkg.apk import archives as apk_archives
 from modules.pkg.apk import database as apk_database
 from modules.pkg.apk import repositories
 from modules.pkg.apk import run as apk_run
 from modules.pkg.apk import versions as apk_versions
+from modules.pkg.apk.archives import contents_words, control
+from modules.pkg.apk.archives import digest as archive_digest
 from modules.pkg.package_manager import (
     TOUCHED,
+    Archive,
     InstallOptions,
     PackageTarget,
+    Placement,
     Simulation,
     Transaction,
     Versions,
 )
-from runner.api import CommandFailed, cached_look, changer
+from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("apk", "apkpkg")
 FAMILIES: tuple[str, ...] = ("Alpine",)
@@ -118,6 +123,58 @@ def lists_age() -> float | None:
         for path, at in _paths.below(folder)
         if os.path.basename(path).startswith("APKINDEX.")
     )
+
+
+# ---------------------------------------------------------------- what is in packages
+
+
+def package_lists() -> tuple[str, ...]:
+    """Return where the package lists are."""
+    return LISTS
+
+
+def _folder() -> str:
+    """Where archives go that are looked at: apk keeps none that it installs."""
+    return here.cache_folder("apk").path
+
+
+@cached_look("candidates", *AVAILABLE)
+def find_archives(versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
+    """Return the archives of packages, by name."""
+    lists = [
+        path
+        for folder in LISTS
+        for path, _ in _paths.below(folder)
+        if os.path.basename(path).startswith("APKINDEX.")
+    ]
+    return apk_archives.find(versions, lists, _folder())
+
+
+@fetcher
+def fetch_archives(
+    versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
+) -> None:
+    """Have archives in the cache. Raises CommandFailed."""
+    os.makedirs(_folder(), mode=0o700, exist_ok=True)
+    apk_archives.fetch(versions, _folder(), seconds)
+
+
+@cached_look("packages", DATABASE)
+def placement(names: tuple[str, ...]) -> Placement:
+    """Return how apk places what is in archives of packages."""
+    there = list_pkgs()
+    return apk_archives.ApkPlacement(DATABASE, [name for name in names if name in there])
+
+
+def installed_scripts(name: str) -> dict[str, str]:
+    """Return the scripts of an installed package, by name."""
+    return apk_archives.installed_scripts(name, list_pkgs().get(name, ""))
+
+
+@cached_look("packages", DATABASE)
+def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
+    """Return those paths that belong to other installed packages, too."""
+    return apk_archives.kept_by_others(DATABASE, name, paths)
 
 
 refresh_db, renew_db = _provided.renewal(lambda: apk_run.run("update"))

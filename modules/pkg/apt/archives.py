@@ -87,7 +87,7 @@ class DpkgPlacement:
 
     LEFT, REPLACED, SAVED = ".dpkg-dist", ".dpkg-old", ""
     LEFT_WARNING, SAVED_WARNING = apt_get.KEPT, ""
-    PURGES, RESTORES = True, False
+    PURGES, RESTORES, KEEPS = True, False, True
     BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -113,7 +113,7 @@ class PacmanPlacement:
     LEFT, REPLACED, SAVED = ".pacnew", "", ".pacsave"
     LEFT_WARNING, SAVED_WARNING = "{path} installed as {left}", "{path} saved as {saved}"
     BESIDE: tuple[str, ...] = ()
-    PURGES, RESTORES = True, True
+    PURGES, RESTORES, KEEPS = True, True, False
 
     def __init__(self, folders: Sequence[str]) -> None:
         """folders: what pacman has of those packages that are installed."""

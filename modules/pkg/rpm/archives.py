@@ -65,7 +65,7 @@ class RpmPlacement:
     LEFT, REPLACED, SAVED = ".rpmnew", ".rpmsave", ".rpmsave"
     LEFT_WARNING = SAVED_WARNING = ""
     BESIDE: tuple[str, ...] = ()
-    PURGES, RESTORES = False, True
+    PURGES, RESTORES, KEEPS = False, True, False
 
     def __init__(self, names: Sequence[str]) -> None:
         """names: packages that are installed."""
