@@ -73,15 +73,22 @@ def suits() -> bool:
 
 
 @cached_look("packages", *STATUS)
-def dpkg_states() -> dict[str, tuple[str, str]]:
-    """Return each package that dpkg knows: its state (installed, config-files, ...) and version."""
-    columns = ("binary:Package", "db:Status-Status", "Version", "Architecture")
+def _selections() -> dict[str, tuple[str, str, str]]:
+    """Return what is wanted of each package that dpkg has something of, its state and version."""
+    columns = ("binary:Package", "db:Status-Want", "db:Status-Status", "Version", "Architecture")
     shown = "\\t".join(f"${{{column}}}" for column in columns)
-    done = cmd.probe(["dpkg-query", "-W", "-f", f"{shown}\\n"])
+    done = cmd.probe(["dpkg-query", "-W", "-f", f"{shown}\\n", "--", "*"])
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     own = next((built_for for name, *_, built_for in rows if name == "dpkg"), "")
     normalized = name_normalizer(own or architecture())
-    return {normalized(name): (state, version) for name, state, version, _ in rows}
+    return {normalized(name): (wanted, state, of) for name, wanted, state, of, _ in rows}
+
+
+@cached_look("packages", *STATUS)
+def dpkg_states() -> dict[str, tuple[str, str]]:
+    """Return each package that dpkg knows: its state (installed, config-files, ...) and version."""
+    known = _selections().items()
+    return {name: (state, of) for name, (_, state, of) in known if state != "not-installed"}
 
 
 @cached_look("architecture")
@@ -455,10 +462,9 @@ def kept_by_others(name: str, paths: tuple[str, ...]) -> set[str]:
     return apt_shipped.listed_elsewhere((name, f"{name}:{architecture()}"), paths)
 
 
-@cached_look("packages", *STATUS)
 def held() -> list[str]:
     """The packages that stay at their version."""
-    return cmd.probe(["apt-mark", "showhold"]).stdout.split()
+    return [name for name, (wanted, *_) in _selections().items() if wanted == "hold"]
 
 
 @_provided.holds

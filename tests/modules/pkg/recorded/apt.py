@@ -18,13 +18,15 @@ DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETA
 DETAIL += "\x1e"
 ANSWERS = {
     "dpkg --print-architecture": "amd64",
-    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Status}\\t${Version}\\t${Architecture}\\n": (
-        "adduser\tinstalled\t3.134\tall\n"
-        "libc6:amd64\tinstalled\t2.36-9+deb12u10\tamd64\n"
-        "libc6:i386\tinstalled\t2.36-9+deb12u10\ti386\n"
-        "man-db\ttriggers-pending\t2.11.2-2\tamd64\n"
-        "telnetd\tconfig-files\t0.17-44\tall\n"
-        "ucf\tnot-installed\t\t\n"
+    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Want}\\t${db:Status-Status}\\t${Version}"
+    "\\t${Architecture}\\n -- *": (
+        "adduser\tinstall\tinstalled\t3.134\tall\n"
+        "libc6:amd64\tinstall\tinstalled\t2.36-9+deb12u10\tamd64\n"
+        "libc6:i386\tinstall\tinstalled\t2.36-9+deb12u10\ti386\n"
+        "man-db\tinstall\ttriggers-pending\t2.11.2-2\tamd64\n"
+        "telnetd\tdeinstall\tconfig-files\t0.17-44\tall\n"
+        "ucf\tunknown\tnot-installed\t\t\n"
+        "linux-image-amd64\thold\tnot-installed\t\t\n"
     ),
     "apt-cache policy -- nginx nosuch": (
         "nginx:\n"
@@ -75,7 +77,6 @@ ANSWERS = {
         "Package: hello\nVersion: 2.10-3\nHomepage: https://x.org/\nDescription: Greets\n"
         " It says hello.\n\nPackage: hello\nVersion: 2.9\nDescription: Greets\n"
     ),
-    "apt-mark showhold": "linux-image-amd64\n",
     "apt-mark showmanual": "adduser\nlibc6:i386\n",
     r"dpkg-query -W -f ${binary:Package}\t${Essential}\t${Protected}\t${Priority}\n": (
         "adduser\tno\tno\timportant\nlibc6:amd64\tno\tno\trequired\nlibcrypt1:amd64\tno\tyes\toptional\n"
