@@ -19,11 +19,11 @@ def explained(problem: str, *missing: Fact, changes: Changes | None = None) -> I
     """Put what was attempted before the reason of a failure: with a colon between, unless it ends
     with a space or a new line.
 
-    missing: what a pending state of a dry run may provide, where the failure does not say it.
+    missing: what a pending state of a dry run may provide, beside what the failure says.
     changes: what was changed all the same, as of StateFailed.
     """
     try:
         yield
     except StateFailed as failure:
         message = problem + ": " * (not problem[-1:].isspace()) + failure.message
-        raise StateFailed(message, changes, failure.missing or missing) from None
+        raise StateFailed(message, changes, (*failure.missing, *missing)) from None

@@ -53,9 +53,10 @@ class Tool(Record):
         return done.stdout
 
     def failure(self, command: str, reason: str) -> CommandFailed:
-        """The error of a command that failed."""
+        """The error of a command that failed: once its package has come it may not."""
         name = os.path.basename(self.program)
-        return CommandFailed(f"{name} {command}: {reason or 'failed without a message'}")
+        why = f"{name} {command}: {reason or 'failed without a message'}"
+        return CommandFailed(why, missing=("pkg", self.package))
 
 
 def owned(name: str, user: str | None) -> str:

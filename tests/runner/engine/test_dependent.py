@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from both_runs import unlike
 from command import Machine
+
+from modules._machine.tools import Tool
+from runner.api import StateFailed
+from runner.engine.dry_run_facts import Foreseen, PendingFacts
+from runner.model.chunk import Chunk
+from states._tools import explained
 
 CHAIN = """
 first:
@@ -218,6 +226,23 @@ def test_what_another_command_leaves_undecided_is_one_rule(machine: Machine) -> 
             for each in both
         )
         assert said == wanted, state
+
+
+@pytest.mark.parametrize(("package", "by"), [("composer", "pkg: tools"), ("other", "")])
+def test_a_program_whose_package_is_planned_may_only_fail_until_that_is_there(
+    package: str, by: str
+) -> None:
+    """A look that sees the planned program runs it without what is set up when that is installed:
+    although all that its package brings is known.
+    """
+    pending = PendingFacts()
+    tools = cast(Chunk, SimpleNamespace(state="pkg", id="tools", name="tools", args={}))
+    pending.note(tools, [("pkg", package)], Foreseen.BY_LOOKS)
+    failure = Tool("/usr/bin/composer", "composer").failure("install", "iconv is required")
+    with pytest.raises(StateFailed) as told, explained("Error", ("composer", "/srv/app")):
+        raise failure
+    assert told.value.message == "Error: composer install: iconv is required"
+    assert pending.brings(told.value.missing) == by
 
 
 NASTY = """
