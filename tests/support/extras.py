@@ -57,7 +57,8 @@ EXTRAS: Mapping[str, Extra] = {
         f"runner.tools.watch runner.pipeline.watching {COMMANDS}.watch {RUNNING}.watching"
     ),
     "schedules": Extra(
-        f"{COMMANDS}.schedule {RUNNING}.scheduling {RUNNING}.installed_schedule",
+        f"{COMMANDS}.schedule {RUNNING}.scheduling {RUNNING}.installed_schedule"
+        " modules.schedule states.schedule",
         f"{COMMANDS}.disable",
     ),
     "reports": Extra(
@@ -99,6 +100,20 @@ EXTRAS: Mapping[str, Extra] = {
     ),
     "scripts of packages, foreseen": Extra("modules.pkg._scripts", "modules.pkg._stand_ins"),
     "package managers few have": Extra("modules.pkg.apk modules.pkg.pacman modules.pkg.zypper"),
+    "service managers few have": Extra(
+        "modules.service.openrc modules.service.runit modules.service.s6"
+        " modules.service._supervised modules.supervisord states.supervisord"
+    ),
+    "network tools few have": Extra(
+        "modules.ip.ifcfg modules.ip.ifcfg_suse modules.ip.netplan modules.ip.networkmanager"
+    ),
+    "functions that templates call, and no state": Extra(
+        " ".join(
+            f"modules.{name}"
+            for name in "cp data defaults dig dnsutil hashutil jinja match mine pkg_resource"
+            " publish random salt_version saltutil smbios state status sysfs temp".split()
+        )
+    ),
 }
 
 

@@ -452,6 +452,7 @@ def test_converged_packages_users_and_commands_import_little(machine: Machine) -
     )
     imported = imported_by(machine, "sls", "a")
     assert of_python(imported) - {*NEEDED.split()} <= {*FURTHER.split()}
+    assert [name for name in imported if extra_of(name)] == []
     stand_ins = (*PLANNED, "modules._accounts.planned", "modules._accounts.view")
     stand_ins += ("modules.pkg._stand_ins",)
     assert [name for name in imported if name.startswith(stand_ins)] == []
