@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from modules import file
 from modules.file.edits import lines_with
+from modules.file.large_texts import WholeText
 from runner.api import (
     ONE_LINE,
     AbsolutePath,
@@ -91,24 +92,31 @@ def keyvalue(
         if ignore_if_missing:
             return f"unable to open {name}"
         raise StateFailed(f"unable to open {name}", missing=("file", name))
-    old = _lines.read_text(name) if exists else ""
+    old = _lines.text_at(name) if exists else WholeText("")
+    if prepend_if_not_found or prune:  # what it has to say, or to know, is about all lines
+        old = old.whole("prepend_if_not_found" if prepend_if_not_found else "prune")
     edit = _KeyEdit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
-    edit.change(_lines.lines_of(old), wanted)
-    if append_if_not_found or not exists:
-        edit.append(wanted)
-    elif prepend_if_not_found:
-        edit.prepend(wanted)
-    new, diff = "".join(edit.lines), "".join(edit.diff)
-    if search_only or new == old:
+
+    def edited(part: str, is_first: bool, is_last: bool) -> str:
+        if is_first:
+            edit.begin()
+        edit.change(_lines.lines_of(part), wanted)
+        if is_last and (append_if_not_found or not exists):
+            edit.append(wanted)
+        elif is_last and prepend_if_not_found:
+            edit.prepend(wanted)
+        return "".join(edit.lines)
+
+    new = old.edited(edited)
+    changed, deleted, diff = edit.changed, edit.deleted, "".join(edit.diff)
+    if search_only or new is None:
         return ""
-    comment = (
-        f"File {name} is set to be changed ({edit.changed} lines modified, {edit.deleted} deleted)"
-    )
+    comment = f"File {name} is set to be changed ({changed} lines modified, {deleted} deleted)"
     if show_changes:
         comment += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
     yield Plan({"diff": diff if show_changes else True}, comment, provides=[("file", name)])
     _lines.write_text(name, new)
-    return f"Changed {edit.changed}, deleted {edit.deleted} lines"
+    return f"Changed {changed}, deleted {deleted} lines"
 
 
 def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> dict[str, Any]:
@@ -142,6 +150,10 @@ class _KeyEdit:
         self.uncomment = uncomment
         self.key_ignores_case = key_ignores_case
         self.value_ignores_case = value_ignores_case
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first lines of a text."""
         self.lines: list[str] = []
         self.diff: list[str] = []
         self.changed = 0
@@ -149,7 +161,7 @@ class _KeyEdit:
         self.seen: dict[str, int] = {}
 
     def change(self, lines: list[str], wanted: dict[str, Any]) -> None:
-        """Edit the lines that have a wanted key."""
+        """Edit those of some lines, which follow the ones before, that have a wanted key."""
         self.lines = list(lines)
         every = self.prune or self.key_ignores_case
         for number in range(len(lines)) if every else _with_keys(lines, wanted):

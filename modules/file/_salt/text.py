@@ -9,6 +9,7 @@ from typing import Any
 
 from modules import _paths
 from modules.file import differences
+from modules.file._contents.streamed import streamed
 from modules.file._look import read_whole
 from modules.file.bounded_regex import matching
 from runner.api import StateFailed, refuse_unforeseen
@@ -20,8 +21,16 @@ def _text(path: str) -> str:
 
 def contains(path: str, text: str) -> bool:
     """Return whether a text stands in a file, white space around it aside."""
-    wanted = str(text).strip()
-    return _paths.isfile(os.path.expanduser(path)) and wanted in _text(path)
+    wanted = str(text).strip().encode("utf-8", "surrogateescape")
+    path = os.path.expanduser(path)
+    if not _paths.isfile(path):
+        return False
+    tail = b""
+    for piece in streamed(path).pieces():
+        if wanted in tail + piece:
+            return True
+        tail = (tail + piece)[-len(wanted) :] if wanted else b""
+    return not wanted
 
 
 def contains_regex(path: str, regex: str, lchar: str = "") -> bool:

@@ -15,11 +15,13 @@ from harness import HarnessHere, apply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from modules import file
 from modules.file import large_texts
 from modules.file._contents import streamed
-from runner.api import StateFailed
+from runner.api import StateFailed, running
 from states.file.append import append
 from states.file.comment import comment
+from states.file.keyvalue import keyvalue
 from states.file.line import line
 from states.file.prepend import prepend
 from states.file.replace import replace
@@ -41,6 +43,13 @@ EDITS: list[tuple[Any, dict[str, Any]]] = [
     (comment, {"regex": "^a"}),
     (comment, {"regex": r"a\s*b", "ignore_missing": True}),
     (uncomment, {"regex": "a.*$"}),
+    (keyvalue, {"key": "a", "value": "c", "separator": " "}),
+    (keyvalue, {"key": "a", "value": "c", "separator": " ", "append_if_not_found": True}),
+    (keyvalue, {"key": "a", "value": "b", "separator": " ", "uncomment": "# ", "count": 2}),
+    (keyvalue, {"key_values": {"#a": "x", "z": "y"}, "append_if_not_found": True}),
+    (keyvalue, {"key": "z", "value": "y", "prepend_if_not_found": True}),
+    (keyvalue, {"key": "A", "value": "c", "separator": " ", "key_ignore_case": True}),
+    (keyvalue, {"key": "a", "value": "b", "separator": " ", "prune": True}),
     (line, {"mode": "delete", "match": "^a b"}),
     (line, {"mode": "replace", "match": "^#", "content": "x"}),
     (line, {"mode": "replace", "content": "a"}),
@@ -151,3 +160,16 @@ def test_a_large_file_is_edited_by_a_run(machine: Machine) -> None:
     assert not machine.results("sls", "b")[f"{machine.folder}/f"]["changes"]
     machine("undo")
     assert path.read_text() == filler * 100_000
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [("cdefgh", True), (" é \n", True), ("h é", True), ("ce", False), ("é!", False), ("", True)],
+)
+def test_a_text_is_found_across_the_pieces_of_a_file(
+    small: pytest.MonkeyPatch, tmp_path: Path, wanted: str, found: bool
+) -> None:
+    (tmp_path / "f").write_text("abcdefgh é")
+    with running(HarnessHere(tmp_path)):
+        assert file.contains(str(tmp_path / "f"), wanted) is found
+        assert not file.contains(str(tmp_path / "none"), wanted)
