@@ -338,11 +338,47 @@ def owns(
         yield Claim(PART, crontab, _identifier(name.strip(), identifier))
 
 
-def traps(fun: str, name: str, **_: object) -> Iterator[Trap]:
-    """A percent sign, of which cron makes a line break."""
-    if fun == "present" and re.search(r"(?<!\\)%", name):
+def traps(fun: str, name: str, special: object = None, **fields: object) -> Iterator[Trap]:
+    """A percent sign, of which cron makes a line break; times that are probably not meant."""
+    if fun != "present":
+        return
+    if re.search(r"(?<!\\)%", name):
         message = "cron ends the command at %, and gives it the rest as lines of input"
         yield Trap("name", message, r"write \% for a percent sign, or call a script")
+    if not special:
+        times = {key: str(value).strip() for key, value in fields.items() if value is not None}
+        yield from _odd_times({key: times[key] for key in _FIELDS if times.get(key)})
+
+
+_FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
+_STEPS = {"minute": (60, "hour"), "hour": (24, "day")}  # of how many, and of what
+_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _odd_times(given: dict[str, str]) -> Iterator[Trap]:
+    """given: the fields that are."""
+    limits = [key for key, value in given.items() if value != "*"]
+    for finer, (_, whole) in _STEPS.items():
+        coarser = [key for key in limits if _FIELDS.index(key) > _FIELDS.index(finer)]
+        if finer not in given and coarser:
+            message = f"without `{finer}` it runs in each {finer} of each {whole} that is meant"
+            yield Trap(coarser[0], message, f"add `- {finer}: 0`, or `'*'` if each is meant")
+            break
+    if not any(given.get(key, "*").startswith("*") for key in ("daymonth", "dayweek")):
+        message = (
+            "cron goes by either: on these days of the month, and on these of the week as well"
+        )
+        yield Trap("dayweek", message, r'test one in the command: `[ "$(date +\%u)" = 1 ] && ...`')
+    days, months = (re.findall(r"\d+", given.get(key, "")) for key in ("daymonth", "month"))
+    numbers = [int(month) for month in months if 1 <= int(month) <= 12]
+    if days and numbers and given["month"].replace(",", "").isdigit():
+        if min(map(int, days)) > max(_DAYS[month - 1] for month in numbers):
+            yield Trap("daymonth", "it never runs: there is no such day", "correct day or month")
+    for key, (size, whole) in _STEPS.items():
+        step = re.fullmatch(r"\*/(\d+)", given.get(key, ""))
+        if step and size / 2 < int(step[1]) < size:
+            message = f"cron counts from 0 in each {whole}: it runs at 0 and at {step[1]}"
+            yield Trap(key, message, "schedule.present runs things at any distance")
 
 
 OPPOSITE = {

@@ -162,6 +162,8 @@ def running(
             if enable is None
             else _enable_comment(name, enable, steps, True, "dead")
         )
+        if service.ends_by_itself(name, user):
+            what += ": it ends with its start (Type=oneshot without RemainAfterExit=yes)"
         raise StateFailed(
             what + mask + service.log(name, began, user), changes={name: True} if steps else {}
         )

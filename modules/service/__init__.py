@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from modules import cmd
-from modules.service import _outdated, _planned, systemd, sysv
+from modules.service import _outdated, _planned, systemd, sysv, unit_files
 from modules.service._offline import AtRest
 from modules.service.unit import Unit
 from runner.api import (
@@ -300,6 +300,14 @@ def _topic(name: str, user: str | None) -> str:
 def can_mask() -> bool:
     """Return whether this machine's services can be masked; init scripts cannot."""
     return provider().has("maskable")
+
+
+@for_states
+def ends_by_itself(name: str, user: str | None = None) -> bool:
+    """Return whether a service has ended when its start is done, as its unit says. user: one of
+    this user's.
+    """
+    return unit_files.ends_by_itself(systemd.unit(name), user or "")
 
 
 @planned_as(lambda name, since=0, user=None: "")

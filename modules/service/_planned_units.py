@@ -179,6 +179,13 @@ def ends_by_itself(unit: str, user: str) -> bool:
     return kind == ["oneshot"] and remains not in (["yes"], ["true"], ["on"], ["1"])
 
 
+def reloads(unit: str, user: str) -> bool:
+    """Return whether the text of a unit says how it reads its configuration anew."""
+    words = text(unit, user)
+    kind = _values(words, "Service", "Type")[-1:]
+    return kind == ["notify-reload"] or bool(_values(words, "Service", "ExecReload"))
+
+
 def _links(unit: str, user: str) -> list[str]:
     """The links that have a unit started with the machine, as its text asks for them."""
     words, folder = text(unit, user), _folders(user)[0]

@@ -23,7 +23,7 @@ from runner.api.offline import offline_as
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
-PROPERTIES = "LoadState,ActiveState,UnitFileState"
+PROPERTIES = "LoadState,ActiveState,UnitFileState,CanReload"
 # where units lie, and where systemd leaves a trace of each start, each stop (units) and each reload
 # (its generators')
 FOLDERS = (
@@ -226,7 +226,21 @@ def _property(key: str, value: str) -> Any:
 def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:
     if not user:
         refuse_act(unit(name), action, "--runtime" in options)
+    if action == "reload" and not _reloads(name, user):
+        full = unit(name)
+        raise CommandFailed(
+            f"Failed to reload {full}: Job type reload is not applicable for unit {full}."
+        )
     _planned_units.act(name, action, options, user)
+
+
+def _reloads(name: str, user: str) -> bool:
+    """Return whether a unit will have been told how to read its configuration anew."""
+    if _planned_units.reloads(unit(name), user):
+        return True
+    if _planned_units.concerns(unit(name), user):
+        return False
+    return properties(name, user).get("CanReload") != "no"
 
 
 def _act_on_files(name: str, action: str, options: Sequence[str] = (), user: str = "") -> None:

@@ -118,7 +118,8 @@ class Session:
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
-        self.pillar_read: dict[tuple[str, str], None] = {}  # (SLS, environment), in order
+        # (SLS, environment), in order, with the defaults of its include
+        self.pillar_read: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.undecrypted: tuple[Found, ...] = ()  # in the pillar, for who can still resolve it
         self.left_encrypted: frozenset[object] = frozenset()  # texts of it that are data
         self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
@@ -461,7 +462,7 @@ class Session:
         self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None
     ) -> SlsFile:
         """A rendered SLS of the pillar; `defaults` of an include are variables of its template."""
-        self.pillar_read[sls, saltenv] = None
+        self.pillar_read[sls, saltenv] = defaults or {}
         return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
 
     def read_top(self, saltenv: str) -> Any:

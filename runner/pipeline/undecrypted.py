@@ -68,8 +68,8 @@ def _of_pillar(session: Session, found: Found) -> Diagnostic:
     """The mistake, with the place of the value: in an SLS file, where an external pillar is named,
     or none for the command line.
     """
-    for sls, env in session.pillar_read:
-        value, path, _ = session.read_pillar(sls, env)
+    for (sls, env), defaults in session.pillar_read.items():
+        value, path, _ = session.read_pillar(sls, env, defaults)
         start = Place(Untyped(path), 1, 1)
         place = place_at(value, found, start) or place_in(value, found.text, start)
         if place is not None:

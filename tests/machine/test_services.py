@@ -413,6 +413,43 @@ def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
     assert (shown("Environment"), shown("NeedDaemonReload")) == ("A=B", "no")
 
 
+MUTE = """
+mute:
+  service.running: [{reload: true}, {watch: [{test: changes}]}]
+changes:
+  test.succeed_with_changes: []
+short:
+  service.running: []
+{% if pillar.get('told') %}
+/etc/systemd/system/mute.service.d/reload.conf:
+  file.managed:
+    - contents: "[Service]\\nExecReload=/bin/true"
+    - makedirs: True
+    - require_in: [service: mute]
+{% endif %}
+"""
+
+
+def test_what_cannot_reload_and_what_ends_with_its_start_is_foreseen(debian: Debian) -> None:
+    silent = UNIT.replace("ExecReload", "#ExecReload")
+    debian.write(f"{UNITS}/mute.service", silent.format(kind="exec", start=RUNS))
+    debian.write(f"{UNITS}/short.service", UNIT.format(kind="oneshot", start="exit 0"))
+    debian.run("systemctl daemon-reload; systemctl start mute")
+    debian.tree(mute=MUTE)
+    for words in (["--test"], []):
+        found = debian.results("sls", "mute", *words, code=2)
+        said = [found[name]["comment"].partition("\n")[0] for name in ("mute", "short")]
+        assert said == [
+            "Failed to reload mute.service: Job type reload is not applicable for unit"
+            " mute.service.",
+            "Service short failed to start: it ends with its start (Type=oneshot without"
+            " RemainAfterExit=yes)",
+        ]
+    told = ["mute", "--pillar", json.dumps({"told": True})]
+    assert debian.results("sls", *told, "--test", code=2)["mute"]["result"] is None
+    assert debian.results("sls", *told, code=2)["mute"]["result"] is True
+
+
 KINDS = """/etc/systemd/system/left@.service:
   file.managed:
     - source: /srv/unit

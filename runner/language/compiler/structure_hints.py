@@ -94,6 +94,8 @@ def list_hint(value: Value, state: str = "") -> str:
         shown = (
             first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
         )
+        if odd := odd_space_hint(name.lstrip("-")):
+            return f"behind the dash {odd.removeprefix('it begins with ')}"
         if name.startswith("-"):
             return f"a dash needs a space after it: `- {name.lstrip('-')}: {shown}`"
         return f"put `- ` before each argument: `- {name}: {shown}`"

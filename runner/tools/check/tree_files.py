@@ -123,6 +123,7 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
     gets them.
     """
     tree, envs = session.pillar_tree, list(session.options.pillar_roots)
+    given = dict(session.pillar_read)  # the defaults of includes, as this machine's pillar has them
     try:
         read = including(session.read_pillar_top, tree.sls_names, session.read_pillar)
         contents = top.names(
@@ -150,7 +151,7 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
     for env in envs:
         for name in tree.sls_names(env):
             try:
-                value, path, _ = session.read_pillar(name, env)
+                value, path, _ = session.read_pillar(name, env, given.get((name, env)))
             except RunnerError as error:
                 yield from error.diagnostics
             else:

@@ -241,6 +241,21 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
     assert len(told) == 1
 
 
+def test_a_pillar_file_is_read_with_the_defaults_of_its_include(machine: Machine) -> None:
+    machine.write(
+        pillar__top="base: {'*': [one]}",
+        pillar__one="include: [sub: {key: a, defaults: {q: 5}}]",
+        pillar__sub="value: {{ q }}",
+        a="a: test.nop",
+    )
+    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    assert {each["code"] for each in told} <= {"unreached"}, told
+    machine.write(pillar__sub="value: {{ q }}\nsecret: 'ENC[PKCS7,MIIBeQYJKoZI'")
+    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    (only,) = [each for each in told if each["code"] != "unreached"]
+    assert (only["code"], only["file"]) == ("undecrypted", f"{machine.folder}/pillar/sub.sls")
+
+
 def test_what_a_tree_does_not_use_of_a_formula_is_one_warning(machine: Machine) -> None:
     parts = {
         f"nginx__{part}": "{}" for part in ("pkg", "conf", "logs", "certs", "users", "snippets")

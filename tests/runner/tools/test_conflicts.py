@@ -80,13 +80,13 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
             "/d/x is written by two states",
         ),
         (
-            "a: {cron.present: [{name: /b}, {hour: 3}]}\n"
-            "b: {cron.present: [{name: /b}, {hour: 5}]}\n",
+            "a: {cron.present: [{name: /b}, {minute: 0}, {hour: 3}]}\n"
+            "b: {cron.present: [{name: /b}, {minute: 0}, {hour: 5}]}\n",
             "'/b' in crontab of root is written by two states",
         ),
         (
             "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
-            "b: {cron.present: [{name: /c}, {identifier: x}, {hour: 1}]}\n",
+            "b: {cron.present: [{name: /c}, {identifier: x}, {minute: 0}, {hour: 1}]}\n",
             "'x' in crontab of root is written by two states",
         ),
         (
@@ -206,7 +206,7 @@ def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
         "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
         "b: {cron.present: [{name: /b}, {user: bob}]}\n",
         "a: {cron.present: [{name: /b}, {identifier: x}]}\n"
-        "b: {cron.present: [{name: /b}, {identifier: y}, {hour: 1}]}\n",
+        "b: {cron.present: [{name: /b}, {identifier: y}, {minute: 0}, {hour: 1}]}\n",
         "a: {cron.present: [{name: '/b \\%F'}]}\n",
         "a: {sysctl.present: [{name: vm.x}, {value: 1}]}\n"
         "b: {sysctl.present: [{name: vm/x}, {value: '1'}]}\n"
@@ -275,6 +275,56 @@ def test_a_value_that_the_pillar_lacks(machine: Machine) -> None:
     machine.write(top="base: {other: [web]}", web=text.replace("KEY", "nosuch"))
     out = json.loads(machine("check", "--out", "json", code=None).stdout)["diagnostics"]
     assert [each for each in out if each["code"] == "trap"] == [], "another machine's"
+
+
+@pytest.mark.parametrize(
+    ("times", "message", "at"),
+    [
+        ("{hour: 5}", "without `minute` it runs in each minute of each hour that is meant", "hour"),
+        (
+            "{dayweek: 0}",
+            "without `minute` it runs in each minute of each hour that is meant",
+            "dayweek",
+        ),
+        (
+            "{minute: 0}, {month: 2}",
+            "without `hour` it runs in each hour of each day that",
+            "month",
+        ),
+        (
+            "{minute: 0}, {hour: 1}, {daymonth: 1-7}, {dayweek: 1}",
+            "cron goes by either: on these days of the month, and on these of the week",
+            "dayweek",
+        ),
+        (
+            "{minute: 0}, {hour: 1}, {daymonth: '30,31'}, {month: 2}",
+            "it never runs: there is no such day",
+            "daymonth",
+        ),
+        ("{minute: '*/45'}", "cron counts from 0 in each hour: it runs at 0 and at 45", "minute"),
+        (
+            "{minute: 5}, {hour: '*/16'}",
+            "cron counts from 0 in each day: it runs at 0 and at",
+            "hour",
+        ),
+        ("{minute: '*'}, {hour: 5}", "", ""),
+        ("{minute: random}", "", ""),
+        ("{hour: '*'}", "", ""),
+        ("{special: '@daily'}", "", ""),
+        ("{minute: '*/15'}, {hour: '*/12'}, {daymonth: '*/2'}, {dayweek: 1}", "", ""),
+        ("{minute: 0}, {hour: 1}, {daymonth: '1,31'}, {month: 2}", "", ""),
+        ("{minute: 0}, {hour: 1}, {daymonth: 31}, {month: 1-4}", "", ""),
+    ],
+)
+def test_times_of_cron_that_are_not_meant(
+    machine: Machine, times: str, message: str, at: str
+) -> None:
+    text = f"a: {{cron.present: [{{name: echo x}}, {times}]}}\n"
+    found = said(machine, text)
+    assert len(found) == bool(message), found
+    for problem in found:
+        assert str(problem["message"]).startswith(f"cron.present: {message}")
+        assert problem["code"] == "trap" and text[problem["column"] - 1 :].startswith(at)
 
 
 def test_a_module_of_the_tree_says_its_own(machine: Machine) -> None:
