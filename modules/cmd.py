@@ -20,7 +20,15 @@ from modules._machine.scripts import temporary_script
 from modules._paths import text_of
 from modules._planned.machine import planned_machine
 from modules.file import _rights
-from runner.api import CommandFailed, changer, command_lines, for_states, here, unknown_encoding
+from runner.api import (
+    CommandFailed,
+    StateFailed,
+    changer,
+    command_lines,
+    for_states,
+    here,
+    unknown_encoding,
+)
 from runner.api.alterations import Alterations
 from runner.api.shell_tests import ShellTest, shell_test
 
@@ -494,7 +502,7 @@ def which_bin(cmds: Sequence[str]) -> str | None:
 @_changer_when_called
 def script(
     source: str,
-    args: str | None = None,
+    args: str | list[Any] | None = None,
     cwd: str | None = None,
     template: str | None = None,
     saltenv: str | None = None,
@@ -503,8 +511,8 @@ def script(
 ) -> dict[str, Any]:
     """Run a script of the tree; its pid, retcode, stdout and stderr.
 
-    args: its arguments, as one text. template: render it first, with `context`. The options are
-    those of run_all.
+    args: its arguments: words, with quotes as in a shell, or a list. template: render it first,
+    with `context`. The options are those of run_all.
 
         {{ salt['cmd.script']('salt://probe.sh', '--all').stdout }}
     """
@@ -517,15 +525,28 @@ def script(
     if template:
         text = here.render(text, template, dict(context or {}), file=local, saltenv=env)
     with temporary_script(text, os.path.basename(source), options.get("runas")) as path:
-        import shlex
+        return run_all(script_line(path, args), cwd, **{**options, "python_shell": True})
 
-        line = f"{shlex.quote(path)} {args or ''}".rstrip()
-        return run_all(line, cwd, **{**options, "python_shell": True})
+
+@for_states
+def script_line(path: str, *given: str | list[Any] | None) -> str:
+    """The command line of a script with arguments that no shell takes apart further. Raises
+    StateFailed for a quote that has no end.
+    """
+    import shlex
+
+    words = [path]
+    for args in given:
+        try:
+            words += shlex.split(args) if isinstance(args, str) else map(str, args or ())
+        except ValueError:
+            raise StateFailed(f"the arguments {args!r} have a quote without an end") from None
+    return shlex.join(words)
 
 
 @_changer_when_called
 def script_retcode(
-    source: str, args: str | None = None, cwd: str | None = None, **options: Any
+    source: str, args: str | list[Any] | None = None, cwd: str | None = None, **options: Any
 ) -> int:
     """The exit code of a script of the tree; arguments as those of script."""
     return int(script(source, args, cwd, **options)["retcode"])
@@ -533,19 +554,29 @@ def script_retcode(
 
 @_changer_when_called
 def exec_code_all(
-    lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
+    lang: str,
+    code: str,
+    cwd: str | None = None,
+    args: str | list[Any] | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Run code in a language (`python3`, `ruby`, ...); its pid, retcode, stdout and stderr."""
-    with temporary_script(code, "code", options.get("runas")) as path:
-        import shlex
+    """Run code in a language (`python3`, `ruby`, ...); its pid, retcode, stdout and stderr.
 
-        line = f"{lang} {shlex.quote(path)} {args or ''}".rstrip()
+    args: its only argument, or a list of them.
+    """
+    with temporary_script(code, "code", options.get("runas")) as path:
+        given = [args] if isinstance(args, str) and args else args
+        line = f"{lang} {script_line(path, given)}"
         return run_all(line, cwd, **{**options, "python_shell": True})
 
 
 @_changer_when_called
 def exec_code(
-    lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
+    lang: str,
+    code: str,
+    cwd: str | None = None,
+    args: str | list[Any] | None = None,
+    **options: Any,
 ) -> str:
     """The output of code in a language (`python3`, `ruby`, ...)."""
     return str(exec_code_all(lang, code, cwd, args, **options)["stdout"])

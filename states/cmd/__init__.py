@@ -114,7 +114,8 @@ def script(
     template: What renders the script first, such as `jinja`.
     context: Variables of the template.
     defaults: Variables of the template that `context` does not have.
-    args: Its arguments as a text of the shell, or a list with one argument in each item.
+    args: Its arguments: words, with quotes as in a shell, which sees none of them, so that `$HOME`
+      and `;` stay as they are; or a list with one argument in each item.
 
         set up the cluster:
           cmd.script:
@@ -155,18 +156,9 @@ def script(
         file.chown(os.path.dirname(path), command.runas, None)
     if source and not words and not args:
         words = name.partition(" ")[2]
-    line = " ".join(part for part in (path, words, _typed(args or "")) if part)
+    line = cmd.script_line(path, words, args)
     done = cmd.execute_shell(line, **command.options())
     return _outcome.outcome(f"Command '{name}' run", done, command)
-
-
-def _typed(args: str | list[Any]) -> str:
-    """Arguments as they are typed in a shell."""
-    if isinstance(args, str):
-        return args
-    import shlex
-
-    return shlex.join(str(word) for word in args)
 
 
 def wait_script(

@@ -208,20 +208,39 @@ given: {cmd.script: [{name: 'any q'}, {source: 'salt://args.sh'}, {args: [1, 'd 
 text: {cmd.script: [{name: any}, {source: 'salt://args.sh'}, {args: "'d e' f"}]}
 source: {cmd.script: [{name: 'any q'}, {source: 'salt://args.sh z'}]}
 both: {cmd.script: [{name: 'salt://args.sh a b'}, {args: c}]}
+hostile: {cmd.script: [{source: 'salt://args.sh'}, {args: "a; echo $HOME `id` * > 'x y'"}]}
+in a list: {cmd.script: [{source: 'salt://args.sh'}, {args: ['$HOME;', '>x']}]}
+named so: {cmd.script: [{name: 'any $HOME && b'}, {source: 'salt://args.sh'}]}
+open: {cmd.script: [{source: 'salt://args.sh'}, {args: "it's"}]}
+module:
+  test.configurable_test_state:
+    - changes: True
+    - comment: {{ (salt.cmd.script('salt://args.sh', '$(id) "x y"').stdout
+        ~ salt.cmd.script('salt://args.sh', ['|;']).stdout
+        ~ salt.cmd.exec_code('sh', 'printf "%s," "$@"', args='a $HOME;')
+        ~ salt.cmd.exec_code('sh', 'printf "%s," "$@"', args=['a b', 1])) | yaml_dquote }}
 """
 
 
 def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
     machine.write(a=WITH_ARGUMENTS)
     (machine.folder / "states/args.sh").write_text("#!/bin/sh\nprintf '%s,' \"$@\"\n")
-    found = {key: each["changes"]["stdout"] for key, each in machine.results("sls", "a").items()}
+    done = machine.results("sls", "a", code=2)
+    assert done.pop("open")["comment"] == 'the arguments "it\'s" have a quote without an end'
+    found = {"module": done.pop("module")["comment"]}
+    found |= {key: each["changes"]["stdout"] for key, each in done.items()}
     assert found == {
         "named": "q r,s,",
         "given": "1,d e,",
         "text": "d e,f,",
         "source": "z,",
         "both": "a,b,c,",
+        "hostile": "a;,echo,$HOME,`id`,*,>,x y,",
+        "in a list": "$HOME;,>x,",
+        "named so": "$HOME,&&,b,",
+        "module": "$(id),x y,|;,a $HOME;,a b,1,",
     }
+    assert not (machine.folder / "states/x").exists()
     assert "not in the tree" not in machine("check", "a").stdout
     machine.write(b="a: {cmd.script: [{source: 'salt://arg.sh z'}]}")
     assert "salt://arg.sh is not in the tree" in machine("check", "b", code=1).stdout
