@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from engine import start_engine
 from laws import Scenario
+from starting import SCRIPT
 
 # what there is stands in a file beside it: containers, and the images that were pulled
 PROGRAM = (
-    f"#!{sys.executable}\n"
+    SCRIPT
     + r"""
 import json, pathlib, sys, yaml
 path = pathlib.Path(__file__).with_name("state.json")

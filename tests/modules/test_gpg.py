@@ -30,9 +30,9 @@ def directory_of_gpg(folder: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Iterator[Path]:
-    """An empty directory of gpg."""
-    with directory_of_gpg(tmp_path / "other") as folder:
+def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty directory of gpg; sockets of its agent lie there, whose paths have to be short."""
+    with directory_of_gpg(tmp_path_factory.mktemp("g") / "o") as folder:
         yield folder
 
 

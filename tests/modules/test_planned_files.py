@@ -80,7 +80,7 @@ def made(top: str) -> None:
     targets = {"link": "text", "dangling": "nowhere", "loop": "loop", "dir": "../old"}
     for name, target in {**targets, "absolute": f"{top}/old"}.items():
         file.symlink(target, f"{top}/new/{name}")
-    file.mknod_fifo(f"{top}/new/fifo", "0600")
+    file.mknod_fifo(f"{top}/new/fifo", mode="0600")
     file.remove(f"{top}/old/gone")
     file.rename(f"{top}/old/moved", f"{top}/old/added")
     file.rename(f"{top}/was", f"{top}/moved")

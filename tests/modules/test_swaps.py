@@ -26,6 +26,7 @@ from pathlib import Path
 
 import pytest
 from harness import HarnessHere
+from starting import SCRIPT
 
 import modules
 from modules import archive, cp, file, git
@@ -665,7 +666,7 @@ def test_what_is_made_for_a_folder_of_others_may_be_swapped(
         assert not ground.harm(), f"at call {at}"
 
 
-SSH = """#!{python}
+SSH = """{script}
 import os
 os.chdir("{folder}")
 for name in os.listdir():
@@ -683,7 +684,7 @@ def test_a_clone_that_fails_removes_nothing_else(tmp_path: Path, there: bool) ->
     ground = Ground(tmp_path / "ground")
     if there:
         (ground.folder / "made").mkdir()
-    ssh = SSH.format(python=sys.executable, folder=ground.folder, victim=ground.victim)
+    ssh = SSH.format(script=SCRIPT, folder=ground.folder, victim=ground.victim)
     (tmp_path / "ssh").write_text(ssh)
     (tmp_path / "ssh").chmod(0o755)
     with pytest.raises(CommandFailed, match="Could not read from remote repository") as failure:
@@ -738,7 +739,7 @@ def test_git_works_on_the_repository_that_was_looked_at(tmp_path: Path) -> None:
 
 def test_an_environment_is_emptied_where_it_was_looked_at(tmp_path: Path) -> None:
     ground = Ground(tmp_path / "ground")
-    ssh = SSH.format(python=sys.executable, folder=ground.folder, victim=ground.victim)
+    ssh = SSH.format(script=SCRIPT, folder=ground.folder, victim=ground.victim)
     (tmp_path / "swap").write_text(ssh)
     python = tmp_path / "python"
     python.write_text(

@@ -24,6 +24,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 PATIENCE = 300  # seconds that anything may take on a busy machine: quiet, most take less than one
+# how a script of this Python's begins: a line of #! takes no path with a space
+SCRIPT = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''\n"
 PROGRAM = """
 import json, pwd, subprocess, sys, time
 argv, ready, patience, output, cwd, user = json.loads(sys.argv[1])

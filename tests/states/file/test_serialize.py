@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import plistlib
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -102,4 +103,4 @@ def test_toml_names_the_package_that_it_lacks(machine: Machine) -> None:
         a=f"{machine.folder}/x: {{file.serialize: [dataset: {{a: 1}}, serializer: toml]}}\n"
     )
     told = machine("sls", "a", code=2).stdout
-    assert f"python3 -m pip --python {sys.executable} install 'tomli-w>=" in told
+    assert f"python3 -m pip --python {shlex.quote(sys.executable)} install 'tomli-w>=" in told

@@ -8,13 +8,13 @@ written backwards. (Tried by hand with sops itself, as well.)
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from command import Machine
+from starting import SCRIPT
 
 from runner.language.render.renderers import age, gpg, sops
 
@@ -56,7 +56,7 @@ def pillar(machine: Machine, *words: str) -> Any:
 def prepare(machine: Machine) -> None:
     tools = machine.folder / "bin"
     tools.mkdir()
-    (tools / "sops").write_text(f"#!{sys.executable}\n{SOPS}")
+    (tools / "sops").write_text(SCRIPT + SOPS)
     (tools / "sops").chmod(0o755)
     machine.environment["PATH"] = f"{tools}:{machine.environment['PATH']}"
     (machine.folder / "keys.txt").write_text("AGE-SECRET-KEY-1X\n")
