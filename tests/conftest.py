@@ -118,11 +118,26 @@ HELD = (
 )
 
 
+ROOM = 500 << 20  # what the temporary files of a session take
+
+
+def _room() -> str:
+    """Return the temporary directory, which has room for what the tests write."""
+    try:
+        folder = tempfile.gettempdir()
+    except FileNotFoundError as problem:
+        raise pytest.UsageError(f"{problem}: name one in TMPDIR") from None
+    if (free := shutil.disk_usage(folder).free) < ROOM:
+        left = f"{folder} has {free >> 20} MB left, and the tests need {ROOM >> 20}"
+        raise pytest.UsageError(f"{left}: name another directory in TMPDIR")
+    return folder
+
+
 def _give_temporary_folder(config: pytest.Config) -> None:
     """Temporary files of all that the tests start lie in a folder of this process, where one that
     stays is seen; pytest's own ones stay where they are.
     """
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _room())
     os.environ["TMPDIR"] = tempfile.tempdir = folder = tempfile.mkdtemp(prefix="tests-")
     os.chmod(folder, 0o1777)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -35,6 +35,9 @@ def test_a_stranger_runs_the_tests(debian: Debian) -> None:
     done = debian.run("sh", "-c", line, str(ROOT), *nobody, "env", *ODD, *PYTEST, *words, code=None)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     assert "has no name" in done.stdout, "what it skips has its reason"
+    debian.run("mount -t tmpfs -o size=1m none /srv/tmp")
+    done = debian.run("sh", "-c", line, str(ROOT), "env", *ODD, *PYTEST, *SAMPLE, code=None)
+    assert done.stderr.startswith("ERROR: /srv/tmp has 1 MB left, and the tests need 500: "), done
 
 
 # the layer with its package manager; what /etc/os-release says, and what compares versions there
