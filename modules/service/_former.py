@@ -26,6 +26,8 @@ def state_of(looks: Any, name: str, user: str = "") -> FormerState:
         "enabled": looks.enabled(name),
         "masked": looks.masked(name),
     }
+    if runlevels := getattr(looks, "runlevels", None):
+        state["runlevels"] = runlevels(name)
     return FormerState("service", shown, state)
 
 

@@ -97,13 +97,10 @@ def _plan(name: str, action: str, options: Sequence[str] = ()) -> None:
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     if action in ("enable", "disable"):
-        done = cmd.probe(
-            [
-                "update-rc.d",
-                script(name).rpartition("/")[2],
-                action if action == "disable" else "defaults",
-            ]
-        )
+        program = ("update-rc.d", script(name).rpartition("/")[2])
+        links = _paths.glob(f"/etc/rc[0-6].d/[SK][0-9][0-9]{program[1]}")
+        # it enables and disables by links that there are
+        done = cmd.probe([*program, action if links or action == "disable" else "defaults"])
     elif action in ("mask", "unmask"):
         raise CommandFailed(f"an init script cannot be {action}ed")
     else:

@@ -39,12 +39,21 @@ def _restore(changes: Changes) -> None:
             service.unmask_(name, user=user)
         if now["running"] and not was["running"]:
             service.stop(name, user=user)
-        if was["enabled"] != now["enabled"] and not was["masked"]:
+        if "runlevels" in was and "runlevels" in now:
+            _restore_runlevels(name, {*was["runlevels"]}, {*now["runlevels"]})
+        elif was["enabled"] != now["enabled"] and not was["masked"]:
             (service.enable if was["enabled"] else service.disable)(name, user=user)
         if was["running"] and not now["running"]:
             service.start(name, user=user)
         if was["masked"] and not now["masked"]:
             service.mask(name, user=user)
+
+
+def _restore_runlevels(name: str, was: set[str], now: set[str]) -> None:
+    if missing := sorted(was - now):
+        service.enable(name, runlevels=missing)
+    if more := sorted(now - was):
+        service.disable(name, runlevels=more)
 
 
 def _refused(changes: Changes, future: Future) -> dict[str, str]:

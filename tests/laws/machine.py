@@ -85,6 +85,7 @@ SCENARIOS = [
     on("service.dead", SERVICE + "touch /run/tick", name="tick", init_delay=0),
     on("service.dead", SERVICE, plans=False, name="tick"),
     on("service.enabled", SERVICE, name="tick"),
+    on("service.enabled", SERVICE + "update-rc.d tick disable", name="tick"),
     on("service.disabled", SERVICE + "update-rc.d tick defaults", name="tick"),
     on("pkg.installed", name="hello", refresh=True, install_recommends=False),
     on("pkg.installed", "apt-get install -y hello", plans=False, pkgs=["hello"]),

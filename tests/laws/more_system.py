@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from laws import Scenario, on_machine
+from played_swap import PLAYED
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq"
 FIRST = "# Lines below here are managed by Salt, do not edit"
@@ -43,13 +44,7 @@ D = {"name": "{tmp}/d"}
 OLD = {"age": 30, "time_comparison": "mtime"}
 T = {"name": "{tmp}/l", "target": "{tmp}/t"}
 GERMAN = "echo 'de_DE.UTF-8 UTF-8' >>/etc/locale.gen; locale-gen >/dev/null; "
-# swap is this computer's: what would change it is played
-SWAPPED = (
-    "printf 'Filename Type Size Used Priority\\n' >/srv/swaps; mount --bind /srv/swaps /proc/swaps;"
-    " head -c 40960 /dev/zero >/srv/swap; mkswap /srv/swap;"
-    " printf '#!/bin/sh\\nshift; echo \"$1 file 1 0 -2\" >>/srv/swaps\\n'"
-    " >/usr/local/sbin/swapon; chmod 755 /usr/local/sbin/swapon; "
-)
+SWAPPED = f"{PLAYED} head -c 40960 /dev/zero >/srv/swap; mkswap /srv/swap; "
 SCENARIOS = [
     on("mount.swap", SWAPPED, name="/srv/swap", config="/etc/fstab"),
     on("mount.swap", SWAPPED + "swapon -- /srv/swap", name="/srv/swap"),

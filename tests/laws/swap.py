@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How swap files are tried. Swap is this computer's: what would change it is played."""
+"""How swap files are tried."""
 
 from __future__ import annotations
 
 from laws import on_machine
+from played_swap import PLAYED
 
-PLAYED = """
-echo Filename Type Size Used Priority >/srv/swaps; mount --bind /srv/swaps /proc/swaps
-cat >/usr/local/sbin/swapon <<'X'
-#!/bin/sh
-p=-2; test "$1" = -p && { p=$2; shift 2; }
-echo "$2 file 1 0 $p" >>/srv/swaps
-X
-cat >/usr/local/sbin/swapoff <<'X'
-#!/bin/sh
-left=$(grep -v "^$2 " /srv/swaps); echo "$left" >/srv/swaps
-X
-chmod 755 /usr/local/sbin/swap*
-"""
 MADE = "head -c 2M /dev/zero >/swap; chmod 600 /swap; mkswap /swap; "
 ON = f"{MADE} swapon -- /swap; echo '/swap none swap defaults 0 0' >/etc/fstab; "
 on = on_machine("swap.", before=PLAYED, name="/swap")

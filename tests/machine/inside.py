@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries machine scenarios by the three laws, each on a fresh throw-away copy of this computer.
 
-Runs beside the tests: reads numbers of scenarios, a line each, and prints what came of each as a
-line of JSON. The imports are done once; every copy is a process that forked off here.
+Runs beside the tests: reads numbers of scenarios, a line each (`NUMBER undone`: whether undo brings
+back what was there), and prints what came of each as a line of JSON. The imports are done once;
+every copy is a process that forked off here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -22,6 +24,7 @@ from typing import Any
 
 import laws
 import yaml
+from carried_out import Trial, snapshot
 from harness import HarnessHere, apply, foresee, look
 from hostile import with_hostile_values
 from law_table import is_good
@@ -66,6 +69,8 @@ WATCHED = (
     "/etc/pacman.conf",
     "/etc/pacman.d/more.conf",
 )
+BESIDE = re.compile(r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants")
+FOLDERS = ("/boot", "/etc", "/home", "/srv", "/var/spool")
 CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 
 
@@ -88,20 +93,58 @@ def attempt(scenario: Scenario, others: Sequence[Scenario] = ()) -> dict[str, An
     """Look, change and look again, on the machine that this is; a user without rights has tried it
     before. others: scenarios to try then.
     """
-    prepared = subprocess.run(
-        ["sh", "-c", scenario.prepare], stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
+    prepared = prepare(scenario)
 
     def here(dry: bool) -> HarnessHere:
         return HarnessHere(dry=dry, providers=providers(scenario), offline=scenario.offline)
 
-    told: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
+    told: dict[str, Any] = {"fails": None, "prepared": prepared, "sure": False}
     if others:
         told["somebody"] = as_somebody(lambda: tried(scenario, None, here))
     told |= behind(scenario, here) if scenario.after else {}
     told |= as_root(scenario, here)
     told["others"] = [tried(other, None, here) for other in others]
     return told
+
+
+def prepare(scenario: Scenario) -> str:
+    """Prepare the machine for a scenario; what that said in error."""
+    argv = ["sh", "-c", scenario.prepare]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.stderr
+
+
+def undone(scenario: Scenario) -> dict[str, Any]:
+    """Run a state by the command line, and undo the run: what is left of it, and what undo says."""
+    prepare(scenario)
+    here = HarnessHere(providers=providers(scenario), offline=scenario.offline)
+    for function, args in scenario.after:
+        maker = Scenario(function, args)
+        apply(REGISTRY.state(function).function, **bound(maker), current=here)
+    before = files()
+    trial = Trial(scenario, Path("/tmp"))
+    trial.config |= {"providers": providers(scenario), "offline": scenario.offline}
+    result = trial.run()
+    foreseen = trial.undo("--test")
+    done = trial.undo()
+    after = files()
+    return {
+        "result": result,
+        "foretold": foreseen == done,
+        "unsaid": foreseen[1],
+        "left": sorted(path for path in {*before, *after} if before.get(path) != after.get(path)),
+    }
+
+
+def files() -> dict[str, Any]:
+    """What states could change, without what useradd keeps beside its files, and update-rc.d and
+    systemctl of what does not start.
+    """
+    found = {path: at for folder in FOLDERS for path, at in snapshot(Path(folder)).items()}
+    for path in Path("/var/spool/cron/crontabs").glob("*"):  # crontab(1) notes when it wrote it
+        lines = [line for line in path.read_bytes().split(b"\n") if not line.startswith(b"# (")]
+        found[str(path)] = (*found[str(path)][:-1], lines)
+    return {path: at for path, at in found.items() if not BESIDE.fullmatch(path)}
 
 
 def behind(scenario: Scenario, here: Current) -> dict[str, Any]:
@@ -218,7 +261,11 @@ def main() -> None:
     scenarios = laws.machine_scenarios()
     others = {id(scenario): more for scenario, more in with_hostile_values(scenarios)}
     for line in sys.stdin:
-        scenario = scenarios[int(line)]
+        number, _, law = line.partition(" ")
+        scenario = scenarios[int(number)]
+        if law:
+            print(json.dumps(on_a_copy(spec, partial(undone, scenario))), flush=True)
+            continue
         more = others.get(id(scenario), ()) if is_good(scenario) else ()
         answer = on_a_copy(spec, partial(attempt, scenario, more))
         if answer.get("somebody", {}).get("real", [""])[0] == "done":  # root had nothing to do

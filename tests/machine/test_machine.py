@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,15 +21,17 @@ from typing import Any
 import pytest
 from debian import ROOT, spec
 from debian_layer import layer_or_skip
-from laws import machine_scenarios
+from law_table import LAWS, is_good
+from laws import EVERYTHING, machine_scenarios
 from starting import background
 from trying import wrong
 
 ALL = machine_scenarios()
+Ask = Callable[..., dict[str, Any]]
 
 
 @contextlib.contextmanager
-def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
+def worker(layer: Path) -> Iterator[Ask]:
     """Something that tries a scenario by its number."""
     command = [sys.executable, str(ROOT / "tests/machine/inside.py"), spec(str(layer)).dump()]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/tests/support", "TMPDIR": "/tmp"}
@@ -37,8 +40,8 @@ def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
         assert process.stdin and process.stdout
         questions, answers = process.stdin, process.stdout
 
-        def ask(number: int) -> dict[str, Any]:
-            questions.write(f"{number}\n")
+        def ask(number: int, law: str = "") -> dict[str, Any]:
+            questions.write(f"{number} {law}".rstrip() + "\n")
             questions.flush()
             answer = json.loads(answers.readline() or '{"error": "the worker died: see stderr"}')
             assert isinstance(answer, dict)
@@ -48,16 +51,16 @@ def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
 
 
 @pytest.fixture(scope="module")
-def attempt() -> Iterator[Callable[[int], dict[str, Any]]]:
+def attempt() -> Iterator[Ask]:
     """Tries a scenario by its number, in a copy of its layer."""
-    workers: dict[str, Callable[[int], dict[str, Any]]] = {}
+    workers: dict[str, Ask] = {}
     with contextlib.ExitStack() as stack:
 
-        def ask(number: int) -> dict[str, Any]:
+        def ask(number: int, law: str = "") -> dict[str, Any]:
             name = ALL[number].layer
             if name not in workers:
                 workers[name] = stack.enter_context(worker(layer_or_skip(name)))
-            return workers[name](number)
+            return workers[name](number, law)
 
         yield ask
 
@@ -65,7 +68,7 @@ def attempt() -> Iterator[Callable[[int], dict[str, Any]]]:
 @pytest.mark.parametrize(
     "number", range(len(ALL)), ids=lambda number: f"{ALL[number].function}-{number}"
 )
-def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any]]) -> None:
+def test_laws_on_the_machine(number: int, attempt: Ask) -> None:
     scenario, answer = ALL[number], attempt(number)
     assert "error" not in answer, answer["error"]
     tried = (answer.get("somebody"), *answer["others"])
@@ -85,3 +88,21 @@ def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any
     assert answer["again"] is not scenario.converges, (
         "a second run plans nothing, unless the function says so"
     )
+
+
+# the plainest one of each function
+PLAIN = sorted((n for n, each in enumerate(ALL) if is_good(each)), key=lambda n: -len(ALL[n].args))
+OF_EACH = sorted({ALL[number].function: number for number in PLAIN}.values())
+UNDONE = OF_EACH if EVERYTHING else sorted(random.Random(33).sample(OF_EACH, 4))
+
+
+@pytest.mark.parametrize("number", UNDONE, ids=lambda number: f"{ALL[number].function}-{number}")
+def test_undo_brings_back_what_was_there(number: int, attempt: Ask) -> None:
+    function, answer = ALL[number].function, attempt(number, "undone")
+    assert "error" not in answer, answer["error"]
+    assert answer["result"]["result"] and answer["result"]["changes"], answer["result"]
+    assert answer["foretold"], "the dry run of undo says what it does"
+    if LAWS["undone"].holds(function):
+        assert not answer["unsaid"] and not answer["left"]
+    else:
+        assert answer["unsaid"] or not answer["left"], "it says what it does not bring back"
