@@ -158,6 +158,23 @@ def test_the_map_names_what_is_there() -> None:
     assert unknown_names("`Plan`, `Plan.nothing_such`, `NO_SUCH_NAME` and `no_such_word`") == gone
 
 
+def paths_that_are_not_there(text: str) -> list[str]:
+    """Files and folders that a text names, from the top or from `runner/`; rooms' parts apart."""
+    text = re.sub(r"^\| \d+ \|.*$", "", text, flags=re.MULTILINE)
+    named = set(re.findall(r"(?<![\w/])((?:\w+/)+\w*)(?:\.py)?", text))
+    tops = [ROOT / top for top in ("", "runner", "tests")]
+    return sorted(
+        path
+        for path in named
+        if not any((top / path).exists() or [*top.glob(f"{path}.*")] for top in tops)
+    )
+
+
+def test_the_map_leads_to_files_that_are_there() -> None:
+    assert paths_that_are_not_there(MAP) == []
+    assert paths_that_are_not_there("see `engine/decide` and engine/nothing") == ["engine/nothing"]
+
+
 def test_what_newcomers_read_and_follow_is_there_and_as_short_as_the_table_says() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Where to begin reading\n")[2]
     text = text.partition("\n## ")[0]
