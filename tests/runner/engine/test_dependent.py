@@ -65,6 +65,7 @@ any: {box.made: [result: RESULT]}
 needs: {file.exists: [name: '{tmp}/none']}
 fails: {test.fail_without_changes: []}
 skipped: {test.nop: [onlyif: 'false']}
+later: {box.made: [result: true]}
 """
 
 
@@ -81,7 +82,9 @@ def test_after_a_function_of_the_tree_anything_may_be_there(
     dry = machine.results("sls", "a", "--test", code=2)
     assert (dry["needs"]["result"], dry["fails"]["result"]) == (needs, False)
     assert dry["skipped"]["comment"].startswith("onlyif condition is false")
-    assert dry["skipped"]["result"] is (None if needs is None else True)
+    assert dry["skipped"]["result"] is dry["later"]["result"] is (None if needs is None else True)
+    told = "; decided when box: any is done" if needs is None else ""
+    assert dry["later"]["comment"] == told
 
 
 @pytest.mark.parametrize("words", [["--test"], []])

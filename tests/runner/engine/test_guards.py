@@ -121,12 +121,15 @@ def test_checks_are_asked_one_by_one_until_one_fails() -> None:
         return {"retcode": int(command == "bad"), "stdout": "out", "stderr": ""}
 
     def check(*commands: Any, with_output: bool = False) -> tuple[bool, str]:
-        context = GuardContext({"check_cmd": [*commands], "runas": "me", "cwd": None}, call)
+        given = {"check_cmd": [*commands], "runas": "me", "cwd": None, "timeout": "3"}
+        context = GuardContext(given, call)
         return checked(context, with_output)
 
     assert check("good", "fine") == (True, "check_cmd determined the state succeeded")
     assert [command for command, _ in asked] == ["good", "fine"]
-    assert asked[0][1] == {"ignore_retcode": True, "python_shell": True, "runas": "me"}
+    options = {"runas": "me", "timeout": 3.0}
+    assert asked[0][1] == {"ignore_retcode": True, "python_shell": True, **options}
+    assert isinstance(asked[0][1]["timeout"], float)
     failed = "check_cmd determined the state failed"
     assert check("bad", "fine") == (False, failed)
     assert check("good", "bad", with_output=True) == (False, f"{failed}\nout")

@@ -96,6 +96,7 @@ def test_what_a_newer_runner_wrote_is_left_alone(tmp_path: Path) -> None:
     ReactionJournal(str(tmp_path)).record([ONE])
     with closing(sqlite3.connect(tmp_path / NAME)) as other:
         assert other.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)  # others may look
         other.execute(f"PRAGMA user_version={VERSION + 1}")
     for looking in (True, False):
         with pytest.raises(OSError, match=f"{tmp_path / NAME}"):

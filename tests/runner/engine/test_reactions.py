@@ -25,6 +25,12 @@ def pending(machine: Machine) -> list[tuple[str, str, str]]:
     ]
 
 
+def test_who_only_looks_makes_no_folder(machine: Machine) -> None:
+    assert pending(machine) == []
+    machine("history")
+    assert not (machine.folder / "cache/state").exists()
+
+
 def reactor(kind: str) -> str:
     """A state that fails as long as there is no file `well`."""
     function = "run" if kind == "onchanges" else "wait"

@@ -272,6 +272,12 @@ def test_an_error_is_shown_without_secrets() -> None:
     assert [each.message for each in masked.diagnostics] == [f"no {HIDDEN}", "other"]
 
 
+def test_a_short_value_is_no_secret_for_its_key_alone() -> None:
+    secrets = Secrets()
+    secrets.collect_named({"PASSWORD": "root", "TOKEN": "geheim42"})
+    assert secrets.mask("root of geheim42") == f"root of {HIDDEN}"
+
+
 def test_what_a_listener_says_when_it_fails_has_no_secret() -> None:
     """It sees nothing more, and the others see all."""
 

@@ -365,6 +365,22 @@ def test_a_part_of_a_name_that_is_no_word_stands_in_the_sls(
     assert not names.has("4f9a8b7c6d")
 
 
+def test_a_report_hides_what_was_typed_and_what_is_pending(machine: Machine) -> None:
+    machine.config["report"] = {"to": "file:reports"}
+    (machine.folder / "reports").mkdir()
+    machine.write(
+        a="c: {test.succeed_with_changes: []}\n"
+        "r {{ pillar.password }}: {cmd.wait: [name: 'false', watch: [test: c]]}\n",
+        pillar__top="base: {'*': [p]}\n",
+        pillar__p="password: geheim42\n",
+    )
+    log = str(machine.folder / "geheim42")
+    machine("sls", "a", "--pillar", "{my_token: typed-42}", "--log-file", log, code=2)
+    (report,) = (path.read_text() for path in (machine.folder / "reports").iterdir())
+    assert json.loads(report)["pending_reactions"]
+    assert not [text for text in ("geheim42", "typed-42", "my_token") if text in report]
+
+
 def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
     machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: zabbixword\n")
     (machine.folder / "zabbixword").write_text("password=zabbixword\n")
