@@ -70,8 +70,8 @@ def _keep(common: Common, options: Any, request: PlanRequest, path: str) -> int:
         )
     if key:
         signature.check_key(key)
-    words = command_line(sys.argv[1:], options.secret_keys)
-    typed = " ".join(["runner", *command_line(words)])  # without any value of the pillar
+    # without any value of the pillar; a plan of `single` with a secret is refused
+    typed = " ".join(["runner", *command_line(sys.argv[1:])])
     destination = saved_plans.Destination(
         path, typed, (lambda data: signature.sign(data, key)) if key else None
     )

@@ -109,10 +109,19 @@ def test_a_plan_is_kept_shown_applied_once_and_refused_then(site: Machine) -> No
 
 def test_no_secret_is_in_the_plan_nor_a_hash_that_could_be_guessed(site: Machine) -> None:
     (site.folder / "out/page").write_text("1234")
-    path = plan_of(site, "--pillar", '{"pin": "given-6174"}')
+    (site.folder / "out/secret").write_text("password before\n")  # the plan has a diff
+    log = str(site.folder / f"{SECRET}.log")
+    path = plan_of(site, "--pillar", '{"pin": "given-6174"}', "--log-file", log)
     text = path.read_text()
     assert SECRET not in text and "given-6174" not in text
     assert "no_log-text" not in text
+    site.write(b="{tmp}/out/{{ pillar.token }}: {file.touch: []}\n")
+    (site.folder / "pillar/p.sls").write_text(f"{{db_password: {SECRET}, token: Zq7Kd2x9}}\n")
+    site("sls", "b", "--test", "--plan", str(site.folder / "b.plan"))
+    other = (site.folder / "b.plan").read_text()
+    assert "/out/**********" in other and "Zq7Kd2x9" not in other
+    (site.folder / "pillar/p.sls").write_text(f"db_password: {SECRET}\n")
+    (site.folder / "states/b.sls").unlink()
     import hashlib
 
     for known in ("1234", SECRET, f"password {SECRET}", f"password {SECRET}\n"):

@@ -320,6 +320,10 @@ def test_what_is_not_to_be_shown_is_not_shown_as_a_version(machine: Machine) -> 
     assert "contents that are not shown" in shown and "hushed" not in shown
     shown = machine("history", "file", str(machine.folder / "g")).stdout
     assert "+p: ****" in shown and "geheim42" not in shown
+    machine.write(pillar__p="password: another42")
+    (machine.folder / "g").write_text("p: another42\n")
+    shown = machine("history", "file", str(machine.folder / "g")).stdout
+    assert "contents that differ in what is hidden" in shown and "42" not in shown
 
 
 def test_what_a_state_with_no_log_did_is_restored_and_not_shown(machine: Machine) -> None:
