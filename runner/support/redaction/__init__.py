@@ -444,9 +444,10 @@ class Secrets:
 
     def error(self, error: RunnerError) -> RunnerError:
         """An error without secrets."""
-        if not self:
+        shown = [self.diagnostic(problem) for problem in error.diagnostics]
+        if shown == [*error.diagnostics]:
             return error
-        redacted = CompileError([self.diagnostic(problem) for problem in error.diagnostics])
+        redacted = CompileError(shown)
         if isinstance(error, CompileError):
             return redacted
         return RunnerError(redacted.message, redacted.source, redacted.hint, error.code)
@@ -455,11 +456,19 @@ class Secrets:
         """A diagnostic without secrets."""
         source = problem.source
         if source is not None and (source.rendered or source.values):
-            values = tuple((name, self.mask(value)) for name, value in source.values)
-            source = source._replace(rendered=self.mask(source.rendered), values=values)
+            values = tuple((name, self._told(value)) for name, value in source.values)
+            source = source._replace(rendered=self._told(source.rendered), values=values)
         return problem._replace(
-            message=self.mask(problem.message), hint=self.mask(problem.hint), source=source
+            message=self._told(problem.message), hint=self._told(problem.hint), source=source
         )
+
+    def _told(self, value: Value) -> Value:
+        """A value without secrets and without the passwords in URLs, which nobody may know yet."""
+
+        def shown(item: Value) -> Value:
+            return without_logins(item) if isinstance(item, str) else item
+
+        return mapped(self.mask(value), shown)
 
 
 def _without_private(facts: object) -> Value:

@@ -134,10 +134,13 @@ def test_no_secret_is_in_the_plan_nor_a_hash_that_could_be_guessed(site: Machine
     assert "made without" not in refused(site, path)  # its --pillar is needed again
     assert "give the same --pillar" in refused(site, path, "--pillar", "{pin: x}")
     site("apply", str(path), "--pillar", '{"pin": "given-6174"}')
-    typed = ["single", "user.present", "name=x", f"password={SECRET}", "hash_password=True"]
-    typed += ["--test", "--plan"]
-    said = site(*typed, str(site.folder / "no.plan"), code=1).stderr
-    assert "password is a secret" in said
+    plan = ["--test", "--plan", str(site.folder / "no.plan")]
+    user = ["user.present", "name=x", "password=short", "hash_password=True"]
+    for words, key in (
+        (user, "password"),
+        (["file.managed", "/x", f"contents={SECRET}"], "contents"),
+    ):
+        assert f"{key} is a secret" in site("single", *words, *plan, code=1).stderr
     assert not (site.folder / "no.plan").exists()
 
 

@@ -18,8 +18,10 @@ import pytest
 import yaml
 
 from runner.engine.listeners import Listeners
+from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled, Event, RunStarted
+from runner.model.places import Source
 from runner.support.redaction import HIDDEN, Secrets, command_line, forms
 from runner.support.redaction.former_secrets import KEY, NAME, Former
 from runner.support.redaction.forms import SPELLINGS, spelled
@@ -266,6 +268,10 @@ def test_an_error_is_shown_without_secrets() -> None:
         "limit",
     )
     assert Secrets().error(error) is error
+    url = "https://joe:Zq7Kd2x9@host"
+    source = Source("a.sls", 1, rendered=url, values=(("urls", [url]),))
+    told = Secrets().diagnostic(Diagnostic(url, source, url))
+    assert repr(told).count("https://joe:**********@host") == 4 and "Zq7Kd2x9" not in repr(told)
     several = CompileError([*error.diagnostics, *RunnerError("other").diagnostics])
     masked = KNOWN.error(several)
     assert isinstance(masked, CompileError)

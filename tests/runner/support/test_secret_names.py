@@ -365,6 +365,15 @@ def test_a_part_of_a_name_that_is_no_word_stands_in_the_sls(
     assert not names.has("4f9a8b7c6d")
 
 
+def test_a_line_that_is_shown_hides_the_password_of_an_address(machine: Machine) -> None:
+    machine.write(a="a: {file.managed: [source: 'https://joe:Zq7Kd2x9@host/f', ]]}\n")
+    for words in (["sls", "a"], ["sls", "a", "--out", "json"], ["check", "a"]):
+        done = machine(*words, code=1)
+        assert "https://joe:**********@host/f" in done.stdout + done.stderr
+        assert "Zq7Kd2x9" not in done.stdout + done.stderr, words
+    assert "Zq7Kd2x9" not in machine("history", "show", "last").stdout
+
+
 def test_a_report_hides_what_was_typed_and_what_is_pending(machine: Machine) -> None:
     machine.config["report"] = {"to": "file:reports"}
     (machine.folder / "reports").mkdir()
