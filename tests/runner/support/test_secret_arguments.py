@@ -182,6 +182,17 @@ def go(password):
 """
 
 
+def test_what_a_function_takes_for_secret_is_so_whatever_the_keys(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.config["secret_keys"] = ["nothing"]
+    machine.write(
+        a="{% set word = 'Zq7' ~ 'Kd2x9' %}\nsays: {cmd.run: [name: echo {{ word }}]}\n"
+        "asks: {http.query: [name: 'http://127.0.0.1:9/', password: {{ word }}]}\n"
+    )
+    said = machine("sls", "a", code=2).stdout
+    assert "echo **********" in said and "Zq7Kd2x9" not in said
+
+
 def test_what_a_called_function_warns_of_has_no_secret(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     (machine.folder / "states/_modules").mkdir()
