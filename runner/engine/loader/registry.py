@@ -333,9 +333,7 @@ class Registry:
         """Hint at what to write for an execution function that is not there."""
         if self._is_state(name):
             return f"{name} is a state function: declare a state with it (`{name}:`)"
-        instead = unsupported.table(unsupported.WITHIN_A_RUN).get(name) or unsupported.of_function(
-            name
-        )
+        instead = unsupported.within_a_run(name)
         if instead and name.partition(".")[0] not in self._tree("modules").names():
             return instead
         module, _, function = name.partition(".")
