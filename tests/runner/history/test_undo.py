@@ -348,6 +348,7 @@ def test_what_a_state_with_no_log_did_is_restored_and_not_shown(machine: Machine
     assert "l: points elsewhere" in shown[1] and "n: nothing instead of a link\n" in shown[1]
     assert "since: points elsewhere" in shown[3]
     assert not [text for text in shown if "hushed" in text or "/to/" in text]
+    assert b"/to/" not in (machine.folder / "cache/state/history.sqlite").read_bytes()
     assert (file.read_text(), os.readlink(link)) == ("before", "/to/theirs")
 
 

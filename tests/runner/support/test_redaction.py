@@ -281,6 +281,7 @@ def test_an_error_is_shown_without_secrets() -> None:
 def test_a_short_value_is_no_secret_for_its_key_alone() -> None:
     secrets = Secrets()
     secrets.collect_named({"PASSWORD": "root", "TOKEN": "geheim42"})
+    secrets.collect_call({"password": "root"})
     assert secrets.mask("root of geheim42") == f"root of {HIDDEN}"
 
 

@@ -159,6 +159,11 @@ def test_passwords_in_urls_are_secrets(machine: Machine) -> None:
         ("pw={pw} x=1\n", "pw={pw} x=2\n", f"-pw={HIDDEN} x=1\n+pw={HIDDEN} x=2\n"),
         ("a: 1\n", "a: 2\npw: {pw}\n", f"-a: 1\n+a: 2\n+pw: {HIDDEN}\n"),
         ("old0secret\nold1secret\n", "{pw}\n", f"-{HIDDEN}\n-{HIDDEN}\n+{HIDDEN}\n"),
+        (
+            "pw=old0secret\nsame\na=1\n",
+            "pw={pw}\nsame\na=2\n",
+            f"-pw={HIDDEN}\n+pw={HIDDEN}\n same\n-a=1\n+a=2\n",
+        ),
     ],
 )
 def test_the_old_side_of_a_diff(machine: Machine, old: str, new: str, shown: str) -> None:
