@@ -15,6 +15,7 @@ from modules._planned.machine import planned_machine
 from runner.api import CommandFailed, FormerState, Record, Unforeseen, changer, leave_pending
 
 TOPIC = "tool packages"  # of looks at what such a program has installed
+UNPINNED = "installed"  # in a dry run the version of what is to come in the newest
 
 
 class Tool(Record):
@@ -30,6 +31,20 @@ class Tool(Record):
     def place(self) -> tuple[str, str]:
         """Whose packages it has, for the planned machine: of a user, without a project."""
         return self.program, self.cwd or f"~{self.user or ''}"
+
+    @property
+    def planned(self) -> dict[str, Any]:
+        """Which of its packages a dry run has planned; None for those that go."""
+        return planned_machine().tool_packages.get(self.place, {})
+
+    def newest_planned(self, name: str) -> str | None:
+        """The newest version of a package that is only planned: it itself where none was asked for;
+        None of another one. Raises Unforeseen where that is not known.
+        """
+        version: str | None = self.planned.get(name)
+        if version not in (None, UNPINNED):
+            raise Unforeseen(f"the newest version of {name}, which is only planned")
+        return version
 
     def require(self) -> None:
         """Raise StateFailed where the program is not there."""

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from modules import _paths, file
 from modules._machine import fetching
 from modules._machine.surroundings import home
-from modules._machine.tools import TOPIC, Tool, change, former_program
+from modules._machine.tools import TOPIC, UNPINNED, Tool, change, former_program
+from modules._planned.machine import merged
 from modules._texts.lines import one_line, plain_name
 from modules.languages import pip, uv_tool
 from runner.api import CommandFailed, FormerState, cached_look
@@ -24,7 +25,8 @@ def list_(user: str | None = None) -> dict[str, str]:
     {{ salt['pipx.list']() | json }}
     """
     _pipx(user).require()
-    return {name: version for name, version, *_ in _records(user)}
+    there = {name: version for name, version, *_ in _records(user)}
+    return merged(there, _pipx(user).planned)
 
 
 def _records(user: str | None) -> Iterator[tuple[str, str, str, bool]]:
@@ -51,6 +53,8 @@ def newest(name: str, user: str | None = None) -> str:
     {{ salt['pipx.newest']('black') }}
     """
     known = pip.normal(name)
+    if planned := _pipx(user).newest_planned(known):
+        return planned
     found = next((record for record in _records(user) if record[0] == known), None)
     if found is None:
         raise CommandFailed(f"pipx has not installed {name}")
@@ -81,7 +85,8 @@ def install(name: str, version: str | None = None, user: str | None = None) -> s
     """
     package = plain_name(name, "name")
     package += f"=={one_line(version, 'version')}" if version else ""
-    return change(["install", "--force", package], _pipx(user), _former(name, user))
+    becomes = {pip.normal(name): version or UNPINNED}
+    return change(["install", "--force", package], _pipx(user), _former(name, user), becomes)
 
 
 def upgrade(name: str, user: str | None = None) -> str:
@@ -95,7 +100,8 @@ def upgrade(name: str, user: str | None = None) -> str:
 
 def uninstall(name: str, user: str | None = None) -> str:
     """Remove a program: what pipx prints. Raises CommandFailed with what pipx has against it."""
-    return change(["uninstall", plain_name(name, "name")], _pipx(user), _former(name, user))
+    words = ["uninstall", plain_name(name, "name")]
+    return change(words, _pipx(user), _former(name, user), {pip.normal(name): None})
 
 
 def _former(name: str, user: str | None) -> FormerState:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from modules import _paths, file
 from modules._machine import fetching
 from modules._machine.surroundings import home
-from modules._machine.tools import TOPIC, Tool, change, former_program
+from modules._machine.tools import TOPIC, UNPINNED, Tool, change, former_program
+from modules._planned.machine import merged
 from modules._texts.lines import one_line, plain_name
 from modules.languages.pip import normal
 from runner.api import CommandFailed, cached_look, for_states
@@ -25,11 +28,12 @@ def list_(user: str | None = None) -> dict[str, str]:
     _uv(user).require()
     folder = _folder(user)  # `uv tool list` would write there
     names = _listed(folder)
-    return {
+    there = {
         name: _version(f"{folder}/{name}", name)
         for name in names
         if file.is_file(f"{folder}/{name}/uv-receipt.toml")
     }
+    return merged(there, _uv(user).planned)
 
 
 def _folder(user: str | None) -> str:
@@ -59,6 +63,8 @@ def newest(name: str, user: str | None = None) -> str:
     {{ salt['uv_tool.newest']('ruff') }}
     """
     known = normal(name)
+    if planned := _uv(user).newest_planned(known):
+        return planned
     version = list_(user).get(known)
     if version is None:
         raise CommandFailed(f"uv has not installed {name}")
@@ -85,7 +91,8 @@ def install(name: str, version: str | None = None, user: str | None = None) -> s
     """
     package = plain_name(name, "name")
     package += f"=={one_line(version, 'version')}" if version else ""
-    return _change(["install", "--force", package], name, user)
+    becomes = {normal(name): version or UNPINNED}
+    return _change(["install", "--force", package], name, user, becomes)
 
 
 def upgrade(name: str, user: str | None = None) -> str:
@@ -99,12 +106,14 @@ def upgrade(name: str, user: str | None = None) -> str:
 
 def uninstall(name: str, user: str | None = None) -> str:
     """Remove a program: what uv prints. Raises CommandFailed with what uv has against it."""
-    return _change(["uninstall", plain_name(name, "name")], name, user)
+    return _change(["uninstall", plain_name(name, "name")], name, user, {normal(name): None})
 
 
-def _change(words: list[str], name: str, user: str | None) -> str:
+def _change(
+    words: list[str], name: str, user: str | None, becomes: Mapping[str, Any] | None = None
+) -> str:
     former = former_program("uv_tool", list_(user), normal(name), user)
-    return change(["tool", *words], _uv(user), former)
+    return change(["tool", *words], _uv(user), former, becomes)
 
 
 def _uv(user: str | None) -> Tool:
