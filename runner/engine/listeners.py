@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 from runner.model import plain_values
 from runner.model.events import ChangerCalled, Event, RunStarted
@@ -66,34 +66,6 @@ class Listeners:
         self.lost.append(
             f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"
         )
-
-
-class HeldBack:
-    """Keeps what listeners would hear, until there is news: nothing, where there is none."""
-
-    def __init__(self) -> None:
-        self.is_news = False
-        self._kept: list[tuple[Listener, Event]] = []
-
-    def heard(self, listener: Listener) -> Listener:
-        """What a listener hears a run by."""
-
-        def held(event: Event) -> None:
-            if self.is_news:
-                listener(event)
-            else:
-                self._kept.append((listener, event))
-
-        if hasattr(listener, "events"):
-            held.events = listener.events  # type: ignore[attr-defined]
-        return held
-
-    def hand_on(self) -> None:
-        """There is news: tell all that was kept."""
-        kept, self._kept, self.is_news = self._kept, [], True
-        for listener, event in kept:
-            with suppress(Exception):  # what only watches a run does not end it
-                listener(event)
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from glob import escape, glob
 from typing import Any
 
 from runner.engine.interrupts import ending
-from runner.engine.listeners import HeldBack
+from runner.engine.listeners import Listener
 from runner.engine.loader.looked import Look, LookLog
 from runner.history.recorder import About
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
+from runner.model.events import Event
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.aborted import recorded
@@ -74,6 +75,34 @@ class NothingFound(Exception):
     def __init__(self, seen: Seen) -> None:
         super().__init__()
         self.seen = seen
+
+
+class HeldBack:
+    """Keeps what listeners would hear, until there is news: nothing, where there is none."""
+
+    def __init__(self) -> None:
+        self.is_news = False
+        self._kept: list[tuple[Listener, Event]] = []
+
+    def heard(self, listener: Listener) -> Listener:
+        """What a listener hears a run by."""
+
+        def held(event: Event) -> None:
+            if self.is_news:
+                listener(event)
+            else:
+                self._kept.append((listener, event))
+
+        if hasattr(listener, "events"):
+            held.events = listener.events  # type: ignore[attr-defined]
+        return held
+
+    def hand_on(self) -> None:
+        """There is news: tell all that was kept."""
+        kept, self._kept, self.is_news = self._kept, [], True
+        for listener, event in kept:
+            with suppress(Exception):  # what only watches a run does not end it
+                listener(event)
 
 
 class KeptTree:
