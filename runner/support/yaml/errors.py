@@ -13,7 +13,7 @@ import yaml
 
 from runner.model.diagnostics import ODD_SPACES
 from runner.support.yaml.layout import colons, indentation, no_dash, no_key, simple_key
-from runner.support.yaml.mark import Mistake, ParserSpot, Written, margin, short
+from runner.support.yaml.mark import Mistake, ParserSpot, Written, in_quotes, margin, short
 
 
 def explain(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
@@ -225,7 +225,7 @@ def _flow_then_text(spot: ParserSpot) -> Mistake | None:
     kind = "list" if opening[2] == "[" else "mapping"
     message = f"the value begins with {opening[2]}, so that YAML reads a {kind}; more follows"
     return spot.mistake(
-        message, spot.line, begin, f"put the value in quotes: '{short(spot.row[begin:])}'"
+        message, spot.line, begin, f"put the value in quotes: {in_quotes(short(spot.row[begin:]))}"
     )
 
 
@@ -241,7 +241,9 @@ def _start(spot: ParserSpot) -> Mistake | None:
     sign = spot.rest[:1]
     if "cannot start any token" not in spot.problem or sign not in ("%", "@", "`"):
         return None
-    return spot.here(f"a value cannot begin with {sign}", f"put it in quotes: '{short(spot.rest)}'")
+    return spot.here(
+        f"a value cannot begin with {sign}", f"put it in quotes: {in_quotes(short(spot.rest))}"
+    )
 
 
 def _anchor(spot: ParserSpot) -> Mistake | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from runner.model.requisite_kinds import REQUISITE_KEYS
-from runner.support.yaml.mark import Mistake, ParserSpot, margin, short
+from runner.support.yaml.mark import Mistake, ParserSpot, in_quotes, margin, short
 
 
 def colons(spot: ParserSpot) -> Mistake | None:
@@ -23,10 +23,9 @@ def colons(spot: ParserSpot) -> Mistake | None:
                 "a second colon with a space after it in one line",
                 f"write `- {key}:` and below it, indented, `- {short(value)}`",
             )
-        quoted = f"'{value}'" if "'" not in value else f'"{value}"'
         return spot.here(
             "a second colon with a space after it in one line",
-            f"put the value in quotes: {short(quoted)}",
+            f"put the value in quotes: {short(in_quotes(value))}",
         )
     number = spot.above()
     row = spot.at(number)

@@ -79,3 +79,10 @@ def margin(row: str) -> int:
 def short(text: str) -> str:
     text = text.strip()
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def in_quotes(text: str) -> str:
+    """A text as YAML reads it in quotes."""
+    if "'" in text and not {'"', "\\"} & {*text}:
+        return f'"{text}"'
+    return "'" + text.replace("'", "''") + "'"
