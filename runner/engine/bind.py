@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 
 from runner.api import StateFailed, changes_allowed, here
-from runner.engine import slots
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step
 from runner.language.arguments import bind as binding
@@ -16,6 +15,7 @@ from runner.language.arguments import scalars, schema
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
+from runner.model.nested import has_slot
 from runner.model.records import Record
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
@@ -156,7 +156,7 @@ class Binder:
 
     def _checked(self, chunk: Chunk) -> tuple[Call | None, list[Diagnostic]]:
         """The call of a chunk, where it can be bound by now, and what is wrong with it."""
-        if slots.has_slot(chunk.args):
+        if has_slot(chunk.args):
             return None, []
         try:
             call, unknown = self._bound(chunk)

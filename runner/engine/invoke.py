@@ -35,6 +35,7 @@ from runner.model import ordered_dict, plain_values
 from runner.model.chunk import GUARDS, Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
+from runner.model.nested import has_slot
 from runner.model.places import Value
 from runner.model.result import Result
 
@@ -313,11 +314,9 @@ class Invoker:
     def _filled(self, step: Step) -> Step:
         """The step with its slots evaluated."""
         chunk = step.chunk
-        if step.call is not None and not slots.has_slot(chunk.name):
+        if step.call is not None and not has_slot(chunk.name):
             return step  # it could be bound before the run
-        if slots.has_slot(chunk.name) or any(
-            slots.has_slot(value) for value in chunk.args.values()
-        ):
+        if has_slot(chunk.name) or any(has_slot(value) for value in chunk.args.values()):
             args = {key: slots.fill(value, self.run.ask) for key, value in chunk.args.items()}
             name = str(slots.fill(chunk.name, self.run.ask))
             return step.with_chunk(chunk._replace(name=name, args=args))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.model.errors import RunnerError
-from runner.model.nested import mapped
+from runner.model.nested import has_slot, mapped
 from runner.model.patterns import pattern
 from runner.model.places import Value
 
@@ -15,19 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-PREFIX = "__slot__:"
 _FUNCTION = pattern(r"__slot__:salt:\s*(?P<name>\w+(?:\.\w+)+)\s*\(")
 _REST = pattern(r"(?s)\s*(?:\.(?P<path>[^~]*[^~\s]))?\s*(?:~\s*(?P<tail>.*?)\s*)?")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-def has_slot(value: Value) -> bool:
-    """Return whether a value holds a slot at any depth."""
-    if isinstance(value, str):
-        return value.startswith(PREFIX)
-    if isinstance(value, (list, dict)):
-        return any(map(has_slot, value.values() if isinstance(value, dict) else value))
-    return False
 
 
 def fill(value: Value, call: Callable[..., Any]) -> Value:

@@ -20,6 +20,8 @@ LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative 
 # the arguments that may keep a state from running, and those of them that are commands
 GUARDS = ("onlyif", "unless", "creates")
 COMMAND_GUARDS = ("onlyif", "unless")
+# the arguments that may refer to a file of the tree, a function or a template engine
+REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
 
 
@@ -71,6 +73,10 @@ class Chunk(Record):
     @property
     def function(self) -> str:
         return f"{self.state}.{self.fun}"
+
+    def may_refer(self) -> bool:
+        """Return whether it may name a file of the tree, a function or a template engine."""
+        return not REFERRING.isdisjoint(self.args) or "salt://" in self.name
 
     def is_to_make(self, path: str) -> bool:
         """Return whether the state says that a path is what it makes, or in a folder of that."""

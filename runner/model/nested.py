@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+SLOT = "__slot__:"  # such a text is a call of a function, made right before the state's look
+
 
 def without_places(value: Any) -> Any:
     """A copy of plain dicts and lists, which every serializer knows and a function may alter."""
@@ -45,3 +47,12 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from strings(item)
+
+
+def has_slot(value: Any) -> bool:
+    """Return whether a value holds a slot at any depth."""
+    if isinstance(value, str):
+        return value.startswith(SLOT)
+    if isinstance(value, (list, dict)):
+        return any(map(has_slot, value.values() if isinstance(value, dict) else value))
+    return False

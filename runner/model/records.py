@@ -22,6 +22,8 @@ else:
     from itertools import count
 
     _new = tuple.__new__
+    # what reads a field, by its place: the same for all classes, as it knows no more than that
+    _GETTERS = [getter(place, f"Field {place}") for place in range(24)]
 
     class _Maker(type):
         """Makes the annotations of a Record's body its fields, in their order; what they are set to
@@ -33,14 +35,14 @@ else:
             if fields:
                 defaults = [body[field] for field in fields if field in body]
                 body["_fields"] = body["__match_args__"] = fields
-                body["__places__"] = {field: place for place, field in enumerate(fields)}
+                body["__places__"] = dict(zip(fields, count(), strict=False))
                 body["__needed__"] = fields[: len(fields) - len(defaults)]
                 body["__blank__"] = (None,) * len(body["__needed__"]) + (*defaults,)
                 body["__times__"] = count(1)
                 body["__new__"] = maker.first
-                body.update(
-                    (field, getter(place, f"Field {place}")) for place, field in enumerate(fields)
-                )
+                while len(_GETTERS) < len(fields):
+                    _GETTERS.append(getter(len(_GETTERS), f"Field {len(_GETTERS)}"))
+                body.update(zip(fields, _GETTERS, strict=False))
             body["__slots__"] = ()
             made = super().__new__(maker, name, bases, body)
             # of a row of all values, unchecked: what hot loops take

@@ -194,7 +194,7 @@ def _all_problems(
         *session.unread,
         *session.node.warnings,
         *said,
-        *missing_references.problems(chunks, _world(session, steps, strict)),
+        *_missing_references(session, steps, strict),
         *session.run.secrets.unhidable(),
     ]
     return redact_no_log(list(map(_strict, problems)) if strict else problems, chunks)
@@ -223,7 +223,19 @@ def _takes(session: Session) -> Callable[[Chunk, str], bool]:
 DRAWN = 500
 
 
-def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_references.World:
+def _missing_references(
+    session: Session, steps: tuple[Step, ...], strict: bool
+) -> Iterable[Diagnostic]:
+    """The references that lead nowhere; of what is typed on the command line its result tells."""
+    called = ((step.chunk, step_hooks.called_functions(step)) for step in steps if step.chunk.sls)
+    # most states of most sites refer to nothing
+    referring = [(chunk, names) for chunk, names in called if names or chunk.may_refer()]
+    if not referring:
+        return ()
+    return missing_references.problems(referring, _world(session, strict))
+
+
+def _world(session: Session, strict: bool) -> missing_references.World:
     def parameters(function: str) -> Mapping[str, Parameter]:
         with suppress(RunnerError):  # no such function, which the binder says
             return bind.schema_of(session.registry.state(function).function).parameters
@@ -236,11 +248,8 @@ def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_r
     def takes_words(function: str) -> bool:
         return {"source", "args"} <= parameters(function).keys()
 
-    def calls(position: int) -> Iterable[str]:
-        return step_hooks.called_functions(steps[position])
-
     return missing_references.World(
-        session.tree, session.registry, takes_folder, takes_words, calls, strict
+        session.tree, session.registry, takes_folder, takes_words, strict
     )
 
 
@@ -259,7 +268,9 @@ def expected(session: Session) -> Callable[[Chunk, str], Shape | None]:
 
 
 def make_binder(session: Session) -> Binder:
-    used = missing_references.used_by_template(session.tree)
+    def used(chunk: Chunk, name: str) -> bool:
+        return missing_references.used_by_template(session.tree)(chunk, name)
+
     return Binder(session.registry, session.run.secrets, session.options, used)
 
 

@@ -20,11 +20,11 @@ from contextlib import suppress
 from functools import cached_property
 
 from runner.api.homes import times_asked
-from runner.engine import slots
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
+from runner.model.nested import has_slot
 from runner.model.records import Record
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
@@ -204,7 +204,7 @@ def _is_certain(step: Step) -> bool:
     """Return whether a state can be bound in the next run as in this one: it is already, or has a
     slot that is filled when it runs.
     """
-    return step.call is not None or slots.has_slot(step.chunk.args)
+    return step.call is not None or has_slot(step.chunk.args)
 
 
 def _said(env: str, sls: str, path: str, text: Rendered) -> Said:

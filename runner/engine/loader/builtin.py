@@ -5,33 +5,65 @@ from __future__ import annotations
 
 import importlib
 import os
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, cached_property
 
 import runner
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
 from runner.model.families import FAMILIES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def library(kind: str) -> dict[str, str]:
-    """The built-in modules of a kind: Salt's name -> import name. Raises RunnerError when a package
-    elsewhere hides runner's own.
+
+class Library(Mapping[str, str]):
+    """The built-in modules of a kind: Salt's name -> import name. To find one at the top takes one
+    look, and no listing of all folders.
+    """
+
+    def __init__(self, kind: str, folder: str) -> None:
+        self._kind, self._folder = kind, folder
+
+    @cached_property
+    def _all(self) -> dict[str, str]:
+        names = _below(self._kind, self._folder)
+        for family in FAMILIES:
+            names |= _below(f"{self._kind}.{family}", os.path.join(self._folder, family))
+        return names
+
+    def __getitem__(self, name: str) -> str:
+        plain = name.isidentifier() and name.strip("_") == name and name not in FAMILIES
+        if plain and "_all" not in self.__dict__:
+            for file in (f"{name}/__init__.py", f"{name}.py"):
+                if os.path.exists(os.path.join(self._folder, file)):
+                    return f"{self._kind}.{name}"
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def library(kind: str) -> Library:
+    """The built-in modules of a kind. Raises RunnerError when a package elsewhere hides runner's
+    own.
     """
     package = importlib.import_module(kind)
-    beside = os.path.realpath(runner.ROOT)
-    folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
-    if folder != os.path.join(beside, kind):
+    folder = os.path.dirname(package.__file__ or "")
+    own = os.path.join(runner.ROOT, kind)
+    if folder != own and os.path.realpath(folder) != os.path.realpath(own):
         raise RunnerError(
-            f"the Python package {kind!r} at {folder} hides runner's own",
+            f"the Python package {kind!r} at {os.path.realpath(folder)} hides runner's own",
             hint=(
-                f"rename that folder, or start runner where it is not on Python's path ({beside}"
-                " has to come first)"
+                f"rename that folder, or start runner where it is not on Python's path"
+                f" ({os.path.realpath(runner.ROOT)} has to come first)"
             ),
         )
-    names = _below(kind, folder)
-    for family in FAMILIES:
-        names |= _below(f"{kind}.{family}", os.path.join(folder, family))
-    return names
+    return Library(kind, folder)
 
 
 def _below(package: str, folder: str) -> dict[str, str]:

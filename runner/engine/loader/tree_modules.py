@@ -298,8 +298,10 @@ def virtual_name(name: str) -> str:
     `import_`).
     """
     bare = name[:-1]
+    if name[-1:] != "_":
+        return name
     reserved = keyword.iskeyword(bare) or hasattr(builtins, bare)
-    return bare if name.endswith("_") and (reserved or not bare.endswith("_")) else name
+    return bare if reserved or not bare.endswith("_") else name
 
 
 class UnavailableFunction(UnavailableError, KeyError):

@@ -31,7 +31,6 @@ from runner.api.argtypes import (
 from runner.language.arguments.scalars import (
     FALSE,
     SIMPLE,
-    SLOT,
     TRUE,
     Mismatch,
     Shape,
@@ -40,6 +39,7 @@ from runner.language.arguments.scalars import (
     wrong,
 )
 from runner.model.errors import RunnerError
+from runner.model.nested import SLOT
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from runner.api.argtypes import CheckUnless
-from runner.model.nested import without_places
+from runner.model.nested import SLOT, without_places
 from runner.model.records import Record
 
 TYPE_CHECKING = False
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
 FALSE = frozenset(["false", "no", "off", "n", "f", "0"])
-SLOT = "__slot__:"  # evaluated right before the look, and converted then
 
 
 class Mismatch(ValueError):

@@ -23,8 +23,6 @@ else:
 SOURCES = ("source", "sources", "name", "source_hash")
 OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
 ENGINES = ("jinja", "mako", "py")
-# the arguments that may refer to something
-REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 
 
 class TreeFiles(Protocol):
@@ -46,28 +44,22 @@ class FunctionNames(Protocol):
 class World(Record):
     """The places where references are looked up. takes_folder: whether the source of a state
     function is a folder; takes_words: whether the words after it are arguments of a program.
-
-    calls: the execution functions that the state at a position calls by name.
     """
 
     tree: TreeFiles
     library: FunctionNames
     takes_folder: Callable[[str], bool]
     takes_words: Callable[[str], bool]
-    calls: Callable[[int], Iterable[str]]
     strict: bool
 
 
-def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
+def problems(
+    referring: Iterable[tuple[Chunk, Iterable[str]]], world: World
+) -> Iterator[Diagnostic]:
     """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses
-    the whole run.
+    the whole run. referring: states, each with the execution functions that it calls by name.
     """
-    for position, chunk in enumerate(chunks):
-        if not chunk.sls:  # typed on the command line: its result tells
-            continue
-        called = world.calls(position)
-        if not called and REFERRING.isdisjoint(chunk.args) and "salt://" not in chunk.name:
-            continue  # nothing to ask; said for its speed: each run asks this of every state
+    for chunk, called in referring:
         for key in SOURCES:
             value = chunk.args.get(key) if key != "name" else chunk.name
             if value:

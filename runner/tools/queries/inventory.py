@@ -9,12 +9,10 @@ from typing import Any
 
 from runner.api import Resource
 from runner.model.chunk import RESERVED
+from runner.model.nested import SLOT
 
 TAKEN = (*RESERVED, "chain", "defaults")
 PLAIN = "#!yaml"  # no template: contents may hold what looks like one
-
-
-SLOT = "__slot__:"  # would be called when the state runs
 
 
 def by_id(resources: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, Any]]]]:

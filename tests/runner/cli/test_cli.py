@@ -359,7 +359,7 @@ def test_version_and_light_start() -> None:
 
 # what a run needs that finds one plain SLS as it should be: every import costs all runs
 # (Python before 3.14 has io from its start)
-MOST_OF_OURS = 120
+USUAL_OF_OURS, MORE_OF_OURS = 118, 3  # own modules; so many more do not fail at once
 NEEDED = """
     bisect collections contextlib contextvars copyreg errno fcntl functools gc importlib io
     itertools keyword operator reprlib types warnings
@@ -411,7 +411,12 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
     )
     assert [name for name in imported if name.startswith(unneeded)] == []
     ours = [name for name in imported if name.startswith(("runner", "states", "modules"))]
-    assert len(ours) <= MOST_OF_OURS
+    assert len(ours) <= USUAL_OF_OURS + MORE_OF_OURS, (
+        f"{len(ours)} own modules for one converged file, where {USUAL_OF_OURS} did: import what"
+        " such a run does not call as a module (`from runner.output import json_`), or call it"
+        f" only where it is needed. They are: {' '.join(sorted(ours))}"
+    )
+    assert len(ours) > USUAL_OF_OURS - 2 * MORE_OF_OURS, f"lower USUAL_OF_OURS to {len(ours)}"
 
 
 def test_runs_execute_nothing_of_what_they_do_without(machine: Machine) -> None:
