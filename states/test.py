@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any, Literal
 
 from modules import pillar
@@ -117,8 +116,8 @@ def configurable_test_state(
     """
     dry = here.dry  # dry: one of its arguments is about it
     message = _text(comment) or ("This is a test" if dry else "")
-    succeeds = random.choice([True, False]) if result == "Random" else result
-    changing = random.choice([True, False]) if changes == "Random" else changes
+    succeeds = _coin() if result == "Random" else result
+    changing = _coin() if changes == "Random" else changes
     for warning in warnings or ():
         here.warn(warning)
     failing = not succeeds and (allow_test_mode_failure or not dry)
@@ -240,3 +239,9 @@ def mod_watch(
     if not result:
         raise StateFailed(message, changes=changes)
     return Done(message, changes)
+
+
+def _coin() -> bool:
+    import random
+
+    return random.choice([True, False])
