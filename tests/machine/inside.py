@@ -69,7 +69,7 @@ WATCHED = (
     "/etc/pacman.conf",
     "/etc/pacman.d/more.conf",
 )
-BESIDE = re.compile(r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants")
+BESIDE = re.compile(r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants|.*/atjobs/.*")
 FOLDERS = ("/boot", "/etc", "/home", "/srv", "/var/spool")
 CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 
@@ -137,8 +137,8 @@ def undone(scenario: Scenario) -> dict[str, Any]:
 
 
 def files() -> dict[str, Any]:
-    """What states could change, without what useradd keeps beside its files, and update-rc.d and
-    systemctl of what does not start.
+    """What states could change, without what useradd keeps beside its files, update-rc.d and
+    systemctl of what does not start, and without at's jobs, which it numbers anew.
     """
     found = {path: at for folder in FOLDERS for path, at in snapshot(Path(folder)).items()}
     for path in Path("/var/spool/cron/crontabs").glob("*"):  # crontab(1) notes when it wrote it

@@ -122,7 +122,7 @@ WRITTEN_BY_PROGRAMS = {
 }
 TOOLS_KNOW = {  # of which undo says that it does not restore it
     **every("acme.* alias.* apache_* apparmor.* firewalld.* iptables.* network.managed", PROGRAM),
-    **every("augeas.* blockdev.* btrfs.* ipset.* lvm.* nftables.* raid.* ufw.*", PROGRAM),
+    **every("augeas.* blockdev.* btrfs.* ipset.* luks.* lvm.* nftables.* raid.* ufw.*", PROGRAM),
     **every("network.routes selinux.boolean selinux.module* selinux.port_policy_*", PROGRAM),
     **every("systemd.sysusers systemd.tmpfiles pkg.downloaded pkg.module_*", PROGRAM),
     **every("mysql_* postgres_cluster.* postgres_initdb.*", SERVER),
