@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -142,7 +143,7 @@ def select(
     asked = (options.only, options.exclude, options.tags, options.skip_tags, before)
     if not any(asked):
         return Selection(chunks, range(len(chunks)))
-    excluded = [_item(entry) for entry in options.exclude]
+    excluded = [_item(entry, chunks) for entry in options.exclude]
     positions = [
         position
         for position, chunk in enumerate(chunks)
@@ -165,7 +166,7 @@ def starting_at(options: Options, ordered: Iterable[Chunk]) -> frozenset[str]:
     the states in the order of the run. Raises RunnerError where none is named so.
     """
     chunks = tuple(ordered)
-    is_meant = _matcher(options.start_at)
+    is_meant = _matcher(options.start_at, chunks)
     for position, chunk in enumerate(chunks):
         if is_meant(chunk):
             return frozenset(chunk.tag for chunk in chunks[:position])
@@ -175,28 +176,35 @@ def starting_at(options: Options, ordered: Iterable[Chunk]) -> frozenset[str]:
 # ---------------------------------------------------------------- what a word means
 
 
-def _matcher(word: str) -> Callable[[Chunk], bool]:
-    """Return whether a word means a state: ID or name, `STATE: ID`, `sls:NAME`, or globs."""
+def _matcher(word: str, chunks: Iterable[Chunk]) -> Callable[[Chunk], bool]:
+    """Return whether a word means a state: ID or name, `STATE: ID`, `sls:NAME`; globs, where it is
+    not literally one of these states'.
+    """
+    literally = _meaning(word, operator.contains)
+    return literally if any(map(literally, chunks)) else _meaning(word, _is_like)
+
+
+def _meaning(word: str, fits: Callable[[tuple[str, ...], str], bool]) -> Callable[[Chunk], bool]:
     state, colon, rest = word.partition(":")
     rest = rest.strip()
     if colon and state == "sls":
-        return lambda chunk: _is_like(rest, chunk.sls)
+        return lambda chunk: fits((chunk.sls,), rest)
     if colon and state.isidentifier() and rest:
         return lambda chunk: (
-            (state == chunk.state and _is_like(rest, chunk.id, chunk.name))
+            (state == chunk.state and fits((chunk.id, chunk.name), rest))
             or word in (chunk.id, chunk.name)
         )
-    return lambda chunk: _is_like(word, chunk.id, chunk.name)
+    return lambda chunk: fits((chunk.id, chunk.name), word)
 
 
-def _is_like(pattern: str, *texts: str) -> bool:
-    return pattern in texts or any(fnmatch.fnmatchcase(text, pattern) for text in texts)
+def _is_like(texts: tuple[str, ...], pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(text, pattern) for text in texts)
 
 
-def _item(entry: str | Mapping[str, str]) -> Callable[[Chunk], bool]:
+def _item(entry: str | Mapping[str, str], chunks: Iterable[Chunk]) -> Callable[[Chunk], bool]:
     """Return whether an entry of `exclude` means a state; a plain word may be an SLS file, too."""
     if isinstance(entry, str):
-        is_meant = _matcher(entry)
+        is_meant = _matcher(entry, chunks)
         return lambda chunk: is_meant(chunk) or entry == chunk.sls
     return lambda chunk: entry.get("id") == chunk.id or entry.get("sls") == chunk.sls
 
@@ -206,7 +214,7 @@ def _named(
 ) -> dict[int, Chunk]:
     found: dict[int, Chunk] = {}
     for word in words:
-        is_meant = _matcher(word)
+        is_meant = _matcher(word, chunks)
         if not any(map(is_meant, chunks)):
             raise _unknown("--only", word, chunks)
         found |= {position: chunk for position, chunk in among.items() if is_meant(chunk)}
@@ -231,7 +239,7 @@ def _not_there(options: Options, chunks: Sequence[Chunk], takes: Takes) -> Itera
         for entry in options.exclude
         if "exclude" in options.typed
         and isinstance(entry, str)
-        and not any(map(_item(entry), chunks))
+        and not any(map(_item(entry, chunks), chunks))
     ]
     if "skip_tags" in options.typed:
         unknown += _unknown_tags("--skip-tags", options.skip_tags, chunks, takes)

@@ -136,6 +136,25 @@ def test_a_report_changes_nothing_until_a_person_says_so(watched: Machine) -> No
         assert "Nothing is known" in watched("watch", "fix").stdout
 
 
+def test_what_is_put_right_is_what_was_found(machine: Machine) -> None:
+    """Not what an ID would mean as a glob."""
+    literal, other = machine.folder / "f*", machine.folder / "foo"
+    told = machine.folder / "cache/state/watch.json"
+    machine.write(
+        web="'{tmp}/f*': {file.managed: [contents: right]}\n"
+        "{tmp}/foo: {file.managed: [contents: right]}\n"
+    )
+    machine("sls", "web")
+    with watching(machine, "web") as watcher:
+        literal.write_text("wrong")
+        watcher.until_deviating(1)
+        found = told.read_text()
+    other.write_text("of somebody")  # nobody has seen that yet
+    told.write_text(found)
+    machine("watch", "fix")
+    assert (text(literal), text(other)) == ("right", "of somebody")
+
+
 def test_a_name_that_somebody_chose_makes_no_line_of_its_own(machine: Machine) -> None:
     machine.write(web="{tmp}/kept: {file.directory: [{clean: true}]}")
     with watching(machine, "web") as watcher:

@@ -60,6 +60,25 @@ def pending_of(site: Machine) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("words", "ran"),
     [
+        (["--only", "a*"], ["a*"]),
+        (["--only", "test: a*"], ["a*"]),
+        (["--only", "test: a?"], ["a*", "ab"]),
+        (["--exclude", "a*"], ["ab", "abc"]),
+        (["--start-at", "?bc"], ["?bc", "b"]),
+    ],
+)
+def test_what_is_literally_the_id_of_a_state_is_no_glob(
+    machine: Machine, words: list[str], ran: list[str]
+) -> None:
+    ids = ["abc", "ab", "?bc", "b"] if "--start-at" in words else ["abc", "ab", "a*"]
+    machine.write(t="".join(f"'{id_}': {{test.nop: []}}\n" for id_ in ids))
+    rows = json.loads(machine("sls", "t", *words, "--out", "json").stdout)["local"]
+    assert sorted(row["__id__"] for row in rows.values()) == sorted(ran)
+
+
+@pytest.mark.parametrize(
+    ("words", "ran"),
+    [
         (["--only", "first"], ["first"]),
         (["--only", "source"], ["source"]),  # not what it requires
         (["--only", "the source", "--with-requisites"], ["first", "source"]),
