@@ -69,7 +69,9 @@ WATCHED = (
     "/etc/pacman.conf",
     "/etc/pacman.d/more.conf",
 )
-BESIDE = re.compile(r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants|.*/atjobs/.*")
+BESIDE = re.compile(
+    r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants|.*/atjobs/.*|/etc/zypp/locks"
+)
 FOLDERS = ("/boot", "/etc", "/home", "/srv", "/var/spool")
 CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from debian import ROOT, spec
@@ -93,7 +93,9 @@ def test_laws_on_the_machine(number: int, attempt: Ask) -> None:
 # the plainest one of each function
 PLAIN = sorted((n for n, each in enumerate(ALL) if is_good(each)), key=lambda n: -len(ALL[n].args))
 OF_EACH = sorted({ALL[number].function: number for number in PLAIN}.values())
-UNDONE = OF_EACH if EVERYTHING else sorted(random.Random(33).sample(OF_EACH, 4))
+# by their names: who adds a function does not change which others are tried
+SOME = [number for number in OF_EACH if crc32(ALL[number].function.encode()) % 40 == 0]
+UNDONE = OF_EACH if EVERYTHING else SOME
 
 
 @pytest.mark.parametrize("number", UNDONE, ids=lambda number: f"{ALL[number].function}-{number}")
