@@ -278,7 +278,7 @@ def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
         return eval(annotation, namespace)  # noqa: S307
     except NameError:
         return _evaluate_for_typing(annotation, namespace)
-    except (AttributeError, TypeError, SyntaxError):
+    except Exception:  # of a module of somebody's tree
         return _evaluate("Any", {})
 
 
@@ -289,7 +289,7 @@ def _evaluate_for_typing(annotation: str, namespace: dict[str, Any]) -> Any:
 
     try:
         return eval(annotation, vars(typing) | vars(collections.abc) | namespace)  # noqa: S307
-    except (NameError, AttributeError, TypeError, SyntaxError):
+    except Exception:  # of a module of somebody's tree
         return typing.Any
 
 

@@ -79,6 +79,16 @@ def test_names_for_type_checkers_alone_are_known_in_signatures() -> None:
 
 
 @pytest.mark.parametrize(
+    "annotation", ["{}['x']", "1 / 0", "Any[", "str.x", "int | 'x'", "Mapping | 1"]
+)
+def test_an_annotation_that_means_nothing_accepts_anything(annotation: str) -> None:
+    def function(x: Any) -> None: ...
+
+    function.__annotations__["x"] = annotation
+    assert schema_of(function).parameters["x"].shape.title == "anything"
+
+
+@pytest.mark.parametrize(
     ("annotation", "value", "expected"),
     [
         (str, 5, "5"),
