@@ -188,7 +188,7 @@ def copy_out(path: str, copy: str) -> None:
 def source(path: str) -> str | None:
     """Where on the machine that is which is at a path; None for what is new, or nothing."""
     planned = _planned(path)
-    return path if planned is None else planned.source(path)
+    return at_present(path) if planned is None else planned.source(path)
 
 
 def walk(

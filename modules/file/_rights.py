@@ -167,7 +167,7 @@ def _lock(path: str) -> str:
         return ""
     try:
         how = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(path, how)  # os: what is only planned has no such flags
+        handle = os.open(_paths.source(path) or path, how)  # os: what it is taken from
     except OSError:
         return ""
     try:

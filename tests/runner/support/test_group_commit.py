@@ -507,6 +507,27 @@ def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) ->
     assert found[0][-1] == "[s]\nv0\n"
 
 
+@pytest.mark.parametrize("function", VERSIONS)
+def test_versions_of_a_new_file_are_those_of_one_that_was_there(
+    tmp_path: Path, function: str
+) -> None:
+    """With failhard each is alone."""
+    found = []
+    for alone in (True, False):
+        (tmp_path / str(alone)).mkdir()
+        machine = Machine(tmp_path / str(alone))
+        target = versions(machine, function, alone)
+        target.unlink()
+        first = f"new: {{file.managed: [{{name: {target}, contents: '[s]\n\n  v0'}}]}}\n"
+        sls = machine.folder / "states/a.sls"
+        sls.write_text(first + sls.read_text())
+        told = without_times(machine, machine.results("sls", "a"))
+        found.append((told, target.read_text(), sorted(os.listdir(target.parent))))
+        machine("undo")
+        assert not target.exists()
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("wrong", ["fsync", "temporary"])
 def test_all_versions_are_written_again_where_the_last_gets_no_name(
     machine: Machine, wrong: str
