@@ -22,6 +22,7 @@ from common import COUNT, KILL, KILL_HALFWAY, Ended, Fault, Score, Tree, seeded,
 
 FILES = 5
 TOGETHER = 20  # files that share a group commit
+SOURCES = 10  # files that are made from others, and share a group commit
 VERSIONS = 10  # states that edit one file after each other
 SLS = (
     """
@@ -56,6 +57,16 @@ chained-{{ n }}:
   file.managed:
     - contents: generation {{ g }}{% for n in range(400) %} {{ g }}{% endfor %}
 
+{% endfor %}
+{% for n in range("""
+    + str(SOURCES)
+    + """) %}
+{target}/made-{{ n }}:
+  file.managed:
+    - source: salt://source
+{target}/copied-{{ g }}-{{ n }}:
+  file.copy:
+    - source: {target}/made-0
 {% endfor %}
 {% for n in range("""
     + str(VERSIONS)
@@ -113,6 +124,10 @@ class Trial:
 
     def next(self) -> None:
         self.generation += 1
+        self.tree.write("states/source", self.text(self.generation))
+
+    def text(self, generation: int) -> str:
+        return f"generation {generation}" + 400 * f" {generation}" + "\n"
 
     def words(self, *more: str) -> tuple[str, ...]:
         return ("sls", "a", "--pillar", f'{{"g": {self.generation}}}', *more)
@@ -133,8 +148,14 @@ class Trial:
             self.score.check(text in whole, f"{how}: f{n} is torn")
         for n in range(TOGETHER):
             text = (self.tree.target / f"together-{n}").read_text()
-            whole = {f"generation {g}" + 400 * f" {g}" + "\n" for g in (new - 1, new)}
+            whole = {self.text(g) for g in (new - 1, new)}
             self.score.check(text in whole, f"{how}: together-{n} is torn")
+        for n in range(SOURCES):
+            text = (self.tree.target / f"made-{n}").read_text()
+            self.score.check(text in whole, f"{how}: made-{n} is torn")
+            copied = self.tree.target / f"copied-{new}-{n}"
+            text = copied.read_text() if copied.exists() else self.text(new)
+            self.score.check(text == self.text(new), f"{how}: copied-{n} is torn")
         for name, lines in (("edited", 2000), ("block", 2003)):
             text = (self.tree.target / name).read_text()
             found = (

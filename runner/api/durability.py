@@ -42,10 +42,18 @@ def name_files(path: str, own: bool = False) -> None:
     """Give files that wait their names, where that may concern a path beside the state's own. own:
     a file that the state, or one before it that it follows, has written there may wait on.
     """
-    if not GROUP_COMMIT.is_collecting or (own and GROUP_COMMIT.is_own(path)):
-        return
-    if GROUP_COMMIT.may_concern(path):
-        GROUP_COMMIT.settle()
+    if not (own and GROUP_COMMIT.is_own(path)):
+        GROUP_COMMIT.look_beside(path)
+
+
+def name_all_files() -> None:
+    """Give all files that wait their names, before a state looks at what nobody foresees."""
+    GROUP_COMMIT.look_around()
+
+
+def write_at_once() -> None:
+    """Have nothing wait that the state writes from now on: what it does is more than one file."""
+    GROUP_COMMIT.write_at_once()
 
 
 def stand_in(path: str) -> str | None:

@@ -18,6 +18,7 @@ from runner.model.records import Record
 from runner.model.result import Result
 from runner.sources.config.options import Options
 from runner.support.files import scratch
+from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
 from runner.support.threads import get_ident
@@ -328,6 +329,8 @@ class Current:
                 for name, value in mapping.items()
             }
             context = ordered_dict.as_said(variables, context)
+        if engine != "jinja":  # a program may look at anything
+            GROUP_COMMIT.look_around()
         return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
 
     def render_pipe(

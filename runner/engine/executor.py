@@ -434,6 +434,8 @@ class Executor:
 
     def _prepare_change(self, positions: Sequence[int], reacts: bool) -> None:
         """What has to be durable before states change something. reacts: it is a reaction."""
+        if GROUP_COMMIT.has_to_run_again:
+            raise StateFailed("a file that it goes by could not be written", changes={})
         if reacts:
             durability.make_names_durable()
         self.tracker.record(positions, self.results)

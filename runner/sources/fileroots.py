@@ -13,6 +13,7 @@ from runner.model.errors import MAY_READ, RunnerError
 from runner.model.patterns import pattern
 from runner.model.places import Source
 from runner.support.files import links as link_guard
+from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.text import text_to_show, unsaved, unsaved_below
 
 TYPE_CHECKING = False
@@ -92,6 +93,7 @@ class FileTree:
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
+            GROUP_COMMIT.look_beside(file)
             if _is_file(file) and not self._is_ignored(file) and not self._is_elsewhere(root, file):
                 self._seen(file)
                 return file
@@ -109,6 +111,8 @@ class FileTree:
             path, env = _parsed(url, saltenv)
             return self.find(path, env)
         path = url.removeprefix("file://")
+        if path.startswith("/"):
+            GROUP_COMMIT.look_beside(path)
         if not path.startswith("/") or not os.path.isfile(path):
             return None
         link_guard.without_links(path)

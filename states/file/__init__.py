@@ -25,7 +25,12 @@ _WORDS = (
 FUNCTIONS = {name: name for name in _WORDS.split()} | {"not_cached": "cached"}
 # with these arguments alone: such states may share a group commit
 ABOUT_ONE_FILE = {
-    "managed": "contents contents_newline mode user group makedirs dir_mode",
+    "managed": (
+        "contents contents_newline contents_pillar contents_grains contents_delimiter allow_empty"
+        " source source_hash source_hash_name skip_verify template context defaults show_changes"
+        " mode user group makedirs dir_mode replace create"
+    ),
+    "copy": "source force makedirs preserve user group mode dir_mode",
     "append": "text makedirs ignore_whitespace show_changes",
     "prepend": "text makedirs header show_changes",
     "replace": (

@@ -9,6 +9,7 @@ from typing import Annotated, Protocol
 
 from modules import file
 from runner.api import Check, Record, StateFailed, here
+from runner.api.durability import name_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSou
 
 def _local(url: str, target: str, verify: Verify) -> LocatedSource:
     path = url.removeprefix("file://")
+    name_files(path)
     if not file.is_file(path):
         if what := file.why_no_file(path):
             raise _Absent(f"Unable to manage file: Local file source {path} is {what}")

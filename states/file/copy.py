@@ -8,6 +8,7 @@ from typing import Any
 from modules import file
 from modules import user as users
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from runner.api.durability import name_files
 from states.file import _lines
 from states.file._nested import refuse_to_hold, refuse_to_replace
 from states.file._permissions import folder_mode, permissions
@@ -47,6 +48,7 @@ def copy(
 
     Behaviour: Salt 3008's file.copy.
     """
+    name_files(source)
     if not file.exists(source):
         raise StateFailed(f'Source file "{source}" is not present', missing=("file", source))
     file.real_path(source)  # through no link of somebody else

@@ -20,6 +20,7 @@ from modules.file._rights import refuse_mounted
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._validation.validated import ask
 from runner.api import StateFailed
+from runner.api.durability import write_at_once
 
 
 @alters(before=snapshot_of_move)
@@ -90,6 +91,8 @@ def copy_place(
     too. special: make devices, pipes and sockets anew; else they raise StateFailed.
     """
     with source.pinned() as pinned:
+        if not bits.S_ISREG(pinned.at.st_mode):
+            write_at_once()
         if pinned.is_link:
             _copy_link(pinned, target, preserve)
         elif pinned.is_dir:

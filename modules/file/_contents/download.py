@@ -15,6 +15,7 @@ from modules.file._contents import limits
 from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
 from runner.api import Unforeseen, fetcher, here, refuse_unforeseen
+from runner.api.durability import name_all_files
 
 if TYPE_CHECKING:
     import ssl
@@ -45,6 +46,7 @@ def download(
         return path, ""
     if fetching.is_foreseen() and not fetching.settings()["downloads"]:
         raise Unforeseen(_unknown(url, "`foresee: {downloads: true}` has it fetched"))
+    name_all_files()  # it may take long
     problem = _problem(url, path, use_etag, verify_ssl)
     return "" if problem else path, problem
 

@@ -28,6 +28,7 @@ from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = ["Registry", "StateFunction", "UnavailableError"]
+
+# functions that answer from what the run knows: they look at nothing that states write
+_OF_THE_RUN = ("config.get", "grains.filter_by", "grains.get", "pillar.filter_by", "pillar.get")
 
 
 class StateFunction(Record):
@@ -281,6 +285,8 @@ class Registry:
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
+        if name not in _OF_THE_RUN:
+            GROUP_COMMIT.look_around()  # where the template of a file asks
         function = self._functions.get(name)
         if function is None:
             function = self._functions[name] = self._find_function(name)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from runner.language.filters import text
+from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +79,11 @@ WHERE: dict[str, tuple[str, str]] = {
     if ending == ".py" and name not in _FILES and name != "__init__"
 }
 
+_LOOKING = (
+    "connection_check dns_check file_hashsum get_uid is_bin_file is_empty is_text_file list_files"
+    " which"
+).split()
+
 
 class Filters(dict[str, Callable[..., Any]]):
     """The filters of an environment: Jinja's own, and Salt's when they are first asked for."""
@@ -86,6 +93,8 @@ class Filters(dict[str, Callable[..., Any]]):
 
         file, real = WHERE[name]
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__name__}.{file}"), real)
+        if name in _LOOKING:
+            function = _looking(function)
         self[name] = function
         return function
 
@@ -97,6 +106,17 @@ class Filters(dict[str, Callable[..., Any]]):
             return self[name]
         except KeyError:
             return default
+
+
+def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that looks at the machine, which is to find what states have written."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        GROUP_COMMIT.look_around()
+        return function(*args, **options)
+
+    return call
 
 
 def filters(own: Mapping[str, Callable[..., Any]]) -> Filters:

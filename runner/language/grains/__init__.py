@@ -11,6 +11,7 @@ from runner.language.grains import external, groups
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
+from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.log import DEBUG, LOG
 
 TYPE_CHECKING = False
@@ -107,6 +108,7 @@ class Grains(Mapping[str, "Any"]):
         group = self._groups[name]
         if id(group) not in self._computed:
             self._computed.add(id(group))
+            GROUP_COMMIT.look_around()
             with LOG.timed(f"grains {', '.join(sorted(group.names))}", DEBUG):
                 facts = group.look(self)
             for key, value in facts.items():
@@ -115,6 +117,7 @@ class Grains(Mapping[str, "Any"]):
     def _call(self) -> None:
         """The tree's own functions; they may look at grains themselves."""
         functions, self._functions = self._functions, []
+        GROUP_COMMIT.look_around()
         for name, function in functions:
             try:
                 with LOG.timed(f"grains of {name}", DEBUG):

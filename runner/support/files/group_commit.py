@@ -11,6 +11,9 @@ more, by itself.
 States that edit one file after each other share it: each reads what the one before has written, and
 only the last version gets the name. Where that one gets none, all of them run once more.
 
+A state that looks at other files (a source) has those that wait named first; where one of them gets
+no name, the state changes nothing and runs once more after that one's state.
+
 Whoever keeps the history takes what was written from here (WRITTEN), instead of reading it again.
 """
 
@@ -185,6 +188,30 @@ class GroupCommit:
         except OSError as error:
             return isinstance(error, FileNotFoundError)
 
+    def look_beside(self, path: str) -> None:
+        """Give files their names where that may concern a path beside the state's own."""
+        if self._owner is not None and self._targets and self.may_concern(path):
+            self.settle()
+
+    def look_around(self) -> None:
+        """Give all files their names: the state that runs now looks at what nobody foresees."""
+        if self._owner is not None and self._targets:
+            self.settle()
+
+    def write_at_once(self) -> None:
+        """Have the files of the state that writes now wait no longer: it does more."""
+        if self._owner is not None:
+            self.settle()
+            self.announce()
+            self._owner = None
+
+    @property
+    def has_to_run_again(self) -> bool:
+        """Return whether the state that runs now runs once more when a file that it goes by, or
+        its own, has got its name.
+        """
+        return self._owner is not None and self._owner in self._nameless
+
     def add(self, file: WaitingFile) -> bool:
         """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
         the caller's. False where it has to get its name now.
@@ -221,10 +248,12 @@ class GroupCommit:
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
             return True
         try:
-            at = os.stat(folder)
             with suppress(FileNotFoundError):
                 if not stat.S_ISREG(os.lstat(path).st_mode):
                     return True
+            at = os.stat(folder)
+        except FileNotFoundError:  # not yet
+            return self.may_concern(folder)
         except OSError:
             return True
         return (at.st_dev, at.st_ino, name.casefold()) in self._targets
@@ -242,10 +271,14 @@ class GroupCommit:
         return self._nameless.get(owner, [])
 
     def settle(self) -> None:
-        """Give all files their names now; who owns one that gets none is told when it is asked."""
+        """Give all files their names now; who owns one that gets none is told when it is asked, and
+        so is the state that runs now: it goes by what the other one is to do again.
+        """
         self.sync()
         for owner in list(self._files):
             self._name(owner)
+        if self._nameless and self._owner is not None:
+            self._nameless.setdefault(self._owner, [""])
 
     def finish_all(self) -> None:
         """Give all files their names, as far as that can be done; nobody asks for more."""

@@ -143,11 +143,13 @@ def test_what_a_file_that_waits_may_concern(
         "é",
         "/folder/f",
         "./old",
-        "none/old",
+        "old/below",
+        "new/below",  # where there is no folder yet
+        "new/be/low",
     ]
     for name in concerned:
         assert commit.may_concern(f"{tmp_path}/{name}"), name
-    for name in ("old", "none"):
+    for name in ("old", "none", "none/old", "no/folder/yet"):
         assert not commit.may_concern(f"{tmp_path}/{name}"), name
     assert not commit.finish(3) and not commit.owns(3)
     assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
@@ -219,6 +221,35 @@ ORDERED = {
     "a command": "cat {tmp}/f: {cmd.run: [cwd: {tmp}]}",
     "a guard": "g: {test.succeed_with_changes: [unless: test -s {tmp}/f]}",
     "a source": "{tmp}/g: {file.managed: [source: {tmp}/f]}",
+    "a copy of it": "{tmp}/g: {file.copy: [source: {tmp}/f]}",
+    "a copy of a link to it": "{tmp}/g: {file.copy: [source: {tmp}/link]}",
+    "a copy of a folder with it": "{tmp}/copied: {file.copy: [source: {tmp}/sub]}",
+    "a copy of a folder": "{tmp}/copied: {file.copy: [source: {tmp}/kept, preserve: true]}",
+    "a file of the tree": "{tmp}/g: {file.managed: [source: 'salt://f']}",
+    "a file of the tree that is not there yet": "{tmp}/g: {file.managed: [source: 'salt://sub/e']}",
+    "a file of the first root": "{tmp}/g: {file.managed: [source: 'salt://both']}",
+    "the first source of a list": (
+        "{tmp}/g: {file.managed: [source: [{tmp}/new, 'salt://f', {tmp}/link]]}"
+    ),
+    **{
+        f"a template that {what}": (
+            "{tmp}/g: {file.managed: [template: "
+            + engine
+            + ", contents: '{% raw %}"
+            + text
+            + "{% endraw %}']}"
+        )
+        for what, engine, text in [
+            ("calls a function", "jinja", '{{ salt["file.read"]("TMP/new") }}'),
+            ("runs a program", "jinja", '{{ salt.cmd.run("cat TMP/new") }}'),
+            ("has a filter", "jinja", '{{ "TMP/f" | file_hashsum }}'),
+            ("reads the tree", "jinja", '{% import_text "sub/e" as e %}{{ e }}'),
+            ("reads a file", "jinja", '{% include "TMP/f" %}'),
+            ("asks for a grain", "jinja", "{{ grains.from_a_file }}"),
+            ("asks for what the run knows", "jinja", '{{ salt["pillar.get"]("x", 1) }}'),
+            ("is a program", "py", 'def run(): return open("TMP/new").read()'),
+        ]
+    },
     "the same file": "again: {file.managed: [name: {tmp}/f, contents: old]}",
     "another name of it": "{tmp}/link: {file.managed: [contents: old]}",
     "another way to it": "{tmp}/way/f: {file.managed: [contents: old]}",
@@ -252,11 +283,26 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
         (machine.folder / "there").write_text("there\n")
         (machine.folder / "link").symlink_to("f")
         (machine.folder / "way").symlink_to(".")
+        (machine.folder / "sub").mkdir()
+        (machine.folder / "second").mkdir()
+        (machine.folder / "kept").mkdir()
+        (machine.folder / "kept/k").touch()
+        os.utime(machine.folder / "kept", (1000, 1000))
+        (machine.folder / "second/both").write_text("second\n")
+        roots = [str(machine.folder / name) for name in ("states", ".", "way/second")]
+        machine.config["file_roots"] = {"base": roots}
+        (machine.folder / "states/_grains").mkdir()
+        (machine.folder / "states/_grains/own.py").write_text(
+            f"def own(): return {{'from_a_file': open('{machine.folder}/f').read()}}\n"
+        )
         first, last = "{tmp}/e: {file.managed: [contents: x]}\n", "{tmp}/z: {test.nop: []}\n"
         if then == "what does not run":
             first = f"bad: {{test.fail_without_changes: [failhard: false]}}\n{first}"
-        second = "{tmp}/f: {file.managed: [contents: new]}\n"
-        line = ORDERED[then]
+        second = "".join(
+            f"{{tmp}}/{name}: {{file.managed: [contents: new]}}\n"
+            for name in ("f", "sub/e", "new", "both")
+        )
+        line = ORDERED[then].replace("TMP", str(machine.folder))
         if line.startswith("{tmp}/f: {file.append"):
             line = "edited: {file.append: [name: {tmp}/f, text: more]}"
         machine.write(a=f"{first}{second}{line}\n{last}")
@@ -267,8 +313,11 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
                 result["changes"].pop(key, None) if isinstance(result["changes"], dict) else None
         if failed(then):
             results.pop(f"{machine.folder}/z", None)
-        tree = {path.name: path.read_text() for path in machine.folder.iterdir() if path.is_file()}
+        paths = [*machine.folder.iterdir(), *machine.folder.glob("copied/*")]
+        tree = {path.name: path.read_text() for path in paths if path.is_file()}
         tree.pop("runner.yaml", None)
+        if then == "a copy of a folder":
+            assert (machine.folder / "copied").stat().st_mtime == 1000
         text = json.dumps([list(results.items()), sorted(tree.items())])
         found.append(text.replace(str(machine.folder), "M"))
     assert found[0] == found[1]
@@ -412,6 +461,9 @@ EDITS = {
     "file.keyvalue": "key: x, value: new, separator: ' = '",
     "file.serialize": "dataset: {x: new}",
     "file.touch": "makedirs: true",
+    "file.managed": "source: 'salt://a.sls', makedirs: true, show_changes: false",
+    "file.managed ": "source: 'salt://a.sls', template: jinja, context: {a: 1}, mode: '0600'",
+    "file.copy": "source: {tmp}/states/a.sls, force: true, preserve: true",
     "ini.options_present": "sections: {s: {x: new}}",
     "ini.options_absent": "sections: {s: [x]}",
     "ini.sections_present": "sections: [t]",
@@ -457,6 +509,7 @@ VERSIONS = {
     "file.keyvalue": ("name: F, key: k{n}, value: x{n}, append_if_not_found: true", "k19=x19"),
     "file.managed": ("name: F, contents: x{n}, mode: '0{mode}'", "x19"),
     "ini.options_present": ("name: F, sections: {{s: {{k{n}: x{n}}}}}", "k19 = x19"),
+    "file.copy": ("name: F, source: {{tmp}}/states/v{n}, force: true", "x19"),
 }
 
 
@@ -467,6 +520,8 @@ def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Pa
     target.parent.mkdir()
     target.write_text("[s]\nv0\n")
     arguments = VERSIONS[function][0].replace("F", str(target)).replace("BAK", ".c")
+    for n in range(20):
+        (machine.folder / f"states/v{n}").write_text(f"x{n}")
     words = (arguments.format(n=n, more=n + 1, mode=600 + n % 2 * 44) for n in range(20))
     states = (f"s{n}: {{{function}: [{{{word}}}]}}\n" for n, word in enumerate(words))
     machine.write(a="".join(states) + more)
@@ -568,6 +623,47 @@ def test_what_follows_reads_the_version_that_waits(machine: Machine) -> None:
     assert f.stat().st_mode & 0o777 == 0o600
     machine("undo")
     assert not f.exists() and (machine.folder / "to").read_text() == "old\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "source"),
+    [
+        ("file.managed", "{tmp}/out/7"),
+        ("file.managed", "salt://tree/7"),
+        ("file.copy", "{tmp}/out/7"),
+    ],
+)
+@pytest.mark.parametrize("wrong", ["temporary", "fsync"])
+def test_what_is_made_from_a_file_that_got_no_name_is_made_again(
+    machine: Machine, state: str, source: str, wrong: str
+) -> None:
+    """It changes nothing before; there is another file meanwhile where the first one fails."""
+    (machine.folder / "out").mkdir()
+    (machine.folder / "out/7").write_text("old")
+    (machine.folder / "states/tree").symlink_to("../out")
+    others = "".join(f"{{tmp}}/out/o{n}: {{file.managed: [contents: x]}}\n" for n in range(16))
+    first = "{tmp}/out/7: {file.managed: [contents: new, contents_newline: false]}\n"
+    then = f"{{tmp}}/new/made: {{{state}: [source: '{source}', makedirs: true, mode: '0640']}}\n"
+    machine.write(a=f"{others}{first}{then}")
+    made = machine.folder / "new/made"
+    if state == "file.managed":
+        made.parent.mkdir()
+        made.write_text("old")
+        made.chmod(0o600)
+    _, results = run(machine, wrong, code=2 if wrong == "fsync" else 0)
+    assert results["7"]["result"] is (wrong != "fsync")
+    changes = [str(made) if state == "file.copy" else "diff", "mode"]
+    if state == "file.managed" and wrong == "fsync":
+        changes.remove("diff")
+    assert results["made"]["result"] and list(results["made"]["changes"]) == changes
+    assert [result["__run_num__"] for result in results.values()] == list(range(18))
+    text = "old" if wrong == "fsync" else "new"
+    assert (made.read_text(), made.stat().st_mode & 0o777) == (text, 0o640)
+    machine("undo")
+    if state == "file.managed":
+        assert (made.read_text(), made.stat().st_mode & 0o777) == ("old", 0o600)
+    else:
+        assert not made.parent.exists()
 
 
 def test_a_copy_beside_an_edited_file_comes_after_what_waits(machine: Machine) -> None:

@@ -23,6 +23,7 @@ from runner.language.render.jinja.untouched import without_jinja
 from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.yaml.rendered_text import Piece, concat, included, mark
 
 TYPE_CHECKING = False
@@ -289,6 +290,8 @@ class TreeLoader(jinja2.BaseLoader):
     def _path(self, template: str) -> str | None:
         """The file of a template: an absolute path, as Salt has it, or one below the roots."""
         name, _, query = template.partition("?saltenv=")
+        if name.startswith("/"):
+            GROUP_COMMIT.look_beside(name)
         if name.startswith("/") and os.path.lexists(name) and not os.path.isdir(name):
             return name
         return self._find(name, query or self._saltenv)
