@@ -12,7 +12,6 @@ from runner.history.contents import ContentStore
 from runner.history.kept import KeptRun
 from runner.history.snapshots import Snapshot, at, unpacked
 from runner.history.undo_foresight import Foresight, Functions
-from runner.support.redaction import HIDDEN
 
 if TYPE_CHECKING:
     from typing import Any
@@ -136,15 +135,26 @@ def _hindrance(was: Snapshot, foresight: Foresight) -> str:
     return ""
 
 
-def masked(was: Snapshot, now: Snapshot, mask: Callable[[Any], Any]) -> tuple[Snapshot, Snapshot]:
-    """Two states of a path as they are shown."""
-    shown_was, shown_now = (
-        snapshot._replace(path=mask(snapshot.path), target=mask(snapshot.target))
-        for snapshot in (was, now)
+def masked(
+    was: Snapshot, now: Snapshot, mask: Callable[[Any], Any], newest: str = ""
+) -> tuple[Snapshot, Snapshot]:
+    """Two states of a path as they are shown, the older one first. newest: where it points to by
+    now.
+    """
+    before, after = (
+        older(older(each.target, now.target, mask), newest, mask) for each in (was, now)
     )
-    if shown_now.target != now.target and shown_was.target:
-        shown_was = shown_was._replace(target=HIDDEN)
-    return shown_was, shown_now
+    if before == after and was.target != now.target:
+        before += " (another)"
+    return (
+        was._replace(path=mask(was.path), target=before),
+        now._replace(path=mask(now.path), target=after),
+    )
+
+
+def older(text: str, newer: str, mask: Callable[[Any], Any]) -> str:
+    """An old text as it is shown: without what stood where a newer one has a secret, too."""
+    return str(mask({"old": text, "new": newer})["old"])
 
 
 def difference(first: Snapshot, second: Snapshot, silent: bool = False) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runner.history.contents import ContentStore
 from runner.history.kept import COLUMNS, decoded, silent_tags
 from runner.history.snapshots import LARGEST, Snapshot, at, open_regular
-from runner.history.undo_paths import difference
+from runner.history.undo_paths import difference, masked, older
 from runner.model.records import Record
 
 if TYPE_CHECKING:
@@ -53,28 +53,34 @@ class _Touch(Record):
 
 
 def changes(
-    connection: sqlite3.Connection, state_dir: str, path: str, mask: Callable[[str], str]
+    connection: sqlite3.Connection, state_dir: str, path: str, mask: Callable[[Any], Any]
 ) -> list[PathChange]:
-    """The changes of a path, oldest first. mask: hides secrets in a text."""
+    """The changes of a path, oldest first. mask: hides the secrets in a value."""
     store = ContentStore(state_dir, lambda: connection)
     touches = list(_touches(connection, store, path))
     made: list[PathChange] = []
     silent = any(touch.silent for touch in touches)
 
-    def text(first: Snapshot, second: Snapshot) -> str:
-        return "contents that are not shown" if silent else _diff(first, second, store, mask)
+    newest = at(path)
+
+    def compared(first: Snapshot, second: Snapshot) -> tuple[str, str]:
+        texts = (
+            "contents that are not shown" if silent else _diff(first, second, newest, store, mask)
+        )
+        before, after = masked(first, second, mask, newest.target)
+        return difference(after, before, silent), texts
 
     for number, touch in enumerate(touches):
-        follower = touches[number + 1].before if number + 1 < len(touches) else at(path)
+        follower = touches[number + 1].before if number + 1 < len(touches) else newest
         left = touch.after or follower
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(touch.started))
         if not left.is_same(touch.before):
-            what, diff = difference(left, touch.before, silent), text(touch.before, left)
+            what, diff = compared(touch.before, left)
             made.append(
                 PathChange(touch.run, touch.kind, day, touch.command, what, diff, touch.run)
             )
         if not follower.is_same(left):  # behind the back of runner
-            what, diff = difference(follower, left, silent), text(left, follower)
+            what, diff = compared(left, follower)
             made.append(PathChange(None, "", "", "", what, diff, None))
     return made
 
@@ -116,9 +122,15 @@ def _contents(snapshot: Snapshot, store: ContentStore) -> bytes | None:
 
 
 def _diff(
-    first: Snapshot, second: Snapshot, store: ContentStore, mask: Callable[[str], str]
+    first: Snapshot,
+    second: Snapshot,
+    newest: Snapshot,
+    store: ContentStore,
+    mask: Callable[[Any], Any],
 ) -> str:
-    """A unified diff of two versions; empty where neither is a file or the contents are equal."""
+    """A unified diff of two versions, without what stood where a later one has a secret; empty
+    where neither is a file or the contents are equal.
+    """
     import difflib
 
     if first.content == second.content or "file" not in (first.type, second.type):
@@ -130,7 +142,9 @@ def _diff(
             return "contents that were not kept"
         if b"\0" in data:
             return "binary contents"
-        texts.append(mask(data.decode("utf-8", "replace")))
+        texts.append(data.decode("utf-8", "replace"))
+    last = (_contents(newest, store) or b"").decode("utf-8", "replace")
+    texts = [older(older(text, texts[1], mask), last, mask) for text in texts]
     if sum(map(len, texts)) > LARGEST_DIFF:
         return "contents that are too large to be compared"
     lines = [text.splitlines() for text in texts]

@@ -630,4 +630,4 @@ def _pillar_word(text: str, keys: Iterable[str] | None) -> str:
         data = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except Exception:
         return HIDDEN
-    return HIDDEN if _values_under(data, matcher(tuple(keys))) else text
+    return HIDDEN if _values_under(data, matcher(tuple(keys))) else without_logins(text)

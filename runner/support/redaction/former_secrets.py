@@ -30,6 +30,7 @@ _WORD = pattern(r"\S+")
 _DELIMITER = pattern(r"""[=:,;@/&?"'<>()\[\]{}|+-]+""")
 _LINE = pattern(r"[^\n]+")
 _BEGIN = pattern(r"""^[+-]?[ \t]*|[=:>][ \t]*["']?|["']""")
+_SLASH = pattern("/")
 BEGINNINGS = 8  # places in a word or a line where a value may begin
 
 # A record: the hash, the length of the value in characters (4 bytes), the day when it was last used
@@ -117,7 +118,8 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
         yield from _ends(text, *match.span(), _DELIMITER)
     for match in _LINE.finditer(text):
         if " " in match[0].strip():
-            yield from _ends(text, *match.span(), _BEGIN)
+            for begin in (_BEGIN, _SLASH):  # each with its own number of places
+                yield from _ends(text, *match.span(), begin)
 
 
 def _ends(text: str, start: int, end: int, begin: Pattern[str]) -> Iterator[tuple[int, int]]:

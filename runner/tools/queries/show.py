@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.engine import reaction_journal
@@ -147,19 +148,16 @@ def _versions(options: Options, path: str) -> dict[str, Any]:
     learn_secrets(session)
     secrets = session.run.secrets
     secrets.recall(options.state_dir)
-
-    def mask(text: str) -> str:
-        return str(secrets.mask(text, former=True))
-
+    mask = partial(secrets.mask, former=True)
     with session.opened(), earlier.opened(options.state_dir) as connection:
         changes = connection and versions.changes(connection, options.state_dir, path, mask)
     if not changes:
         raise RunnerError(
             f"no run of the history altered {path}", hint="`runner history` lists the runs"
         )
-    masked: dict[str, Any] = secrets.mask(
-        {"path": path, "changes": [versions.as_value(change, path) for change in changes]},
-        former=True,
+    # what a version has is hidden already, seen from later ones; here, the path and the commands
+    masked: dict[str, Any] = mask(
+        {"path": path, "changes": [versions.as_value(change, path) for change in changes]}
     )
     return masked
 

@@ -139,6 +139,7 @@ def test_no_secret_is_in_the_plan_nor_a_hash_that_could_be_guessed(site: Machine
     for words, key in (
         (user, "password"),
         (["file.managed", "/x", f"contents={SECRET}"], "contents"),
+        (["test.nop", "x", "password=short"], "password"),
     ):
         assert f"{key} is a secret" in site("single", *words, *plan, code=1).stderr
     assert not (site.folder / "no.plan").exists()
@@ -349,6 +350,35 @@ def test_what_the_real_run_does_otherwise_is_reported(machine: Machine) -> None:
     machine("sls", "a", "--test", "--plan", str(path))
     done = machine("apply", str(path))
     assert "otherwise than planned: file.managed" in done.stderr
+    text = (machine.folder / "states/a.sls").read_text()
+    machine.write(a=text.replace("contents: y\n", "contents: y\n    - no_log: true\n"))
+    (machine.folder / "f").unlink()
+    machine("sls", "a", "--test", "--plan", str(path))
+    assert "otherwise than planned: in what is not shown" in machine("apply", str(path)).stderr
+
+
+def test_what_a_template_makes_otherwise_is_told_without_secrets(machine: Machine) -> None:
+    machine.write(
+        a="{{ pillar.token }} {{ opts.test }}: {test.succeed_with_changes: []}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="token: Zq7Kd2x9\n",
+    )
+    path = machine.folder / "p"
+    machine("sls", "a", "--test", "--plan", str(path))
+    told = machine("apply", str(path), code=None).stderr
+    assert "test.succeed_with_changes ********** False: it is new" in told
+    assert "Zq7Kd2x9" not in told + machine("history", "show", "last", "--out", "json").stdout
+
+
+def test_facts_of_the_machine_that_are_secrets_are_not_in_a_plan(machine: Machine) -> None:
+    import pwd
+
+    shell = pwd.getpwuid(0).pw_shell.removeprefix("/")
+    machine.write(a="root: {user.present: [shell: /bin/none]}\n", pillar__top="base: {'*': [p]}")
+    machine.write(pillar__p=f"token: '{shell}'\n")
+    path = machine.folder / "p"
+    machine("sls", "a", "--test", "--plan", str(path))
+    assert '"shell": "/**********"' in path.read_text() and shell not in path.read_text()
 
 
 def asked(site: Machine, answer: bytes | int) -> tuple[int, str]:

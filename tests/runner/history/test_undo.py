@@ -319,11 +319,32 @@ def test_what_is_not_to_be_shown_is_not_shown_as_a_version(machine: Machine) -> 
     shown = machine("history", "file", str(machine.folder / "f")).stdout
     assert "contents that are not shown" in shown and "hushed" not in shown
     shown = machine("history", "file", str(machine.folder / "g")).stdout
-    assert "+p: ****" in shown and "geheim42" not in shown
+    assert "contents that differ in what is hidden" in shown and "geheim42" not in shown
     machine.write(pillar__p="password: another42")
     (machine.folder / "g").write_text("p: another42\n")
     shown = machine("history", "file", str(machine.folder / "g")).stdout
     assert "contents that differ in what is hidden" in shown and "42" not in shown
+    machine.write(a="{tmp}/{{ pillar.password }}: {file.touch: []}\n")
+    machine("sls", "a")
+    shown = machine("history", "file", str(machine.folder / "another42")).stdout
+    assert "a file instead of nothing" in shown and "another42" not in shown
+
+
+def test_an_old_secret_is_hidden_in_all_versions(machine: Machine) -> None:
+    """By where a later version has one, though nobody knows it any more."""
+    machine.write(
+        a="{tmp}/g: {file.managed: [contents: 'p: {{ pillar.password }}.']}\n"
+        "{tmp}/l: {file.symlink: [target: '/to/{{ pillar.password }}.', force: true]}\n",
+        pillar__top="base: {'*': [p]}",
+    )
+    for secret in ("Zq7Kd2x9", "Yo9Mx4w2"):
+        machine.write(pillar__p=f"password: {secret}")
+        machine("sls", "a")
+    (machine.folder / "cache/state/former-secrets").unlink()
+    for path, shown in (("g", "+p: **********."), ("l", "a link to /to/**********.")):
+        told = machine("history", "file", str(machine.folder / path)).stdout
+        assert shown in told and "Zq7" not in told and "Yo9" not in told
+    assert "points to /to/**********. instead of /to/**********. (another)" in told
 
 
 def test_what_a_state_with_no_log_did_is_restored_and_not_shown(machine: Machine) -> None:

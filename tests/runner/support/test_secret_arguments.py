@@ -72,6 +72,8 @@ def test_show_hides_passwords(machine: Machine) -> None:
     shown = machine("show", "low-sls", "t").stdout
     assert "password: '**********'" in shown and "DB_PASSWORD: '**********'" in shown
     assert SECRET in machine("show", "low-sls", "t", "--show-secrets").stdout
+    shown = machine("show", "sls", "t").stdout
+    assert "password: '**********'" in shown and "DB_PASSWORD: '**********'" in shown
 
 
 def test_the_line_of_a_mistake(machine: Machine, tmp_path: Path) -> None:

@@ -194,6 +194,19 @@ def test_a_secret_of_a_former_run_is_hidden(machine: Machine) -> None:
     assert "pw: F1rstSecret" in machine("sls", "a", "-v").stdout, "the test sees it"
 
 
+def test_a_former_secret_with_spaces_is_hidden_in_a_path(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: an 0ld pass w0rd\n")
+    machine.write(a="{tmp}/g: {file.managed: [contents: 'pw={{ pillar.password }}']}\n")
+    machine("sls", "a")
+    machine.write(pillar__p="nothing: at all\n")
+    (machine.folder / "g").write_text("emptied\n")
+    told = machine("history", "file", str(machine.folder / "g")).stdout
+    assert f"-pw={HIDDEN}\n" in told and "0ld" not in told
+    (machine.folder / "f").write_text("/srv/of/an 0ld pass w0rd\n/srv/an old password\n")
+    told = machine("call", "file.read", str(machine.folder / "f")).stdout
+    assert told.strip() == f"/srv/of/{HIDDEN}\n/srv/an old password"
+
+
 # ---------------------------------------------------------------- command lines
 
 
@@ -220,10 +233,22 @@ def test_who_holds_the_lock_shows_no_secrets(
     assert "T0kenMark" not in machine("history").stdout
 
 
+def test_the_command_of_a_run_without_a_pillar_shows_no_secret(machine: Machine) -> None:
+    machine.write(a="x: {test.nop: []}\n", pillar__top="base: [\n")
+    typed = ["--pillar", "{token: T0kenMark}", "--log-file", str(machine.folder / "T0kenMark")]
+    machine("sls", "a", *typed, code=1)
+    told = machine("history").stdout + machine("history", "--out", "json").stdout
+    assert f"--log-file {machine.folder}/{HIDDEN}" in told and "T0kenMark" not in told
+
+
 def test_the_command_to_go_on_with_shows_no_secret(machine: Machine) -> None:
     machine.write(a="x:\n  test.succeed_with_changes: []\n")
     shown = machine("sls", "a", "--test", "--pillar", "{token: T0kenMark}").stdout
     assert f"--pillar '{HIDDEN}'" in shown and "T0kenMark" not in shown
+    assert f"--pillar {HIDDEN} " in machine("history").stdout, "all of it"
+    words = ["--pillar", "{colour: 'https://joe:T0kenMark@host/'}"]
+    shown = machine("sls", "a", "--test", *words).stdout + machine("history").stdout
+    assert f"joe:{HIDDEN}@host" in shown and "T0kenMark" not in shown
     assert (
         "--pillar '{colour: blue}'"
         in machine("sls", "a", "--test", "--pillar", "{colour: blue}").stdout
@@ -409,6 +434,20 @@ def test_events_of_a_state_with_no_log_have_no_data(machine: Machine) -> None:
     machine.write(a="told:\n  event.send:\n    - data: {word: UnkeyedMark}\n    - no_log: true\n")
     lines = machine("sls", "a", "--events", "-").stdout
     assert "custom_event" in lines and "UnkeyedMark" not in lines
+
+
+def test_secrets_of_the_configuration_are_hidden(machine: Machine) -> None:
+    machine.config["report"] = {"to": "postgresql://joe@127.0.0.1:9/x", "password": "0fReports"}
+    machine.config["otel_headers"] = {"x-key": "0fTraces"}
+    told = machine("call", "file.read", str(machine.config_file)).stdout
+    assert f'"password": "{HIDDEN}"' in told and f'"x-key": "{HIDDEN}"' in told
+
+
+def test_events_with_the_environment_have_no_secrets_of_it(machine: Machine) -> None:
+    machine.environment["DB_PASSWORD"] = "T0kenMark"
+    machine.write(a="told:\n  event.send:\n    - with_env: [DB_PASSWORD]\n")
+    lines = machine("sls", "a", "--events", "-").stdout
+    assert f'"DB_PASSWORD": "{HIDDEN}"' in lines and "T0kenMark" not in lines
 
 
 def test_secrets_that_threads_add_are_hidden_at_once(machine: Machine) -> None:

@@ -71,6 +71,28 @@ silent:
     - target: /to/UnkeyedMark
     - no_log: true
 """
+TOP = """
+{% set pw = pillar['db']['password'] %}
+base:
+  {{ ('nobody ' ~ pw) | yaml_dquote }}: [{match: glob}, a]
+  '*': [{{ ('says ' ~ pw) | yaml_dquote }}]
+"""
+OWN = """
+from runner.api import Resource
+
+
+def made(name: str) -> str:
+    "Made."
+
+
+def resources(name):
+    lines = open("{tmp}/source").read().splitlines()
+    if name == "named":
+        return [Resource("own.made", line) for line in lines]
+    if name == "noted":
+        return [Resource("own.made", str(at), note=line) for at, line in enumerate(lines)]
+    return [Resource("own.made", "x", {"lines": lines})]
+"""
 DUMPS = ("xxd", "xxd -p", "od -An -tx1", "od -Ax -tx1", "hexdump -C", "base64", "base64 -w 60")
 SINKS = {  # one run was before them: the fourth is the first real one
     "a dry run": ("sls", "a", "--test", "-v"),
@@ -95,19 +117,27 @@ SINKS = {  # one run was before them: the fourth is the first real one
     "the history of a run, JSON": ("history", "show", "4", "--out", "json"),
     "the page of a run": ("history", "show", "4", "--out", "html"),
     "two runs": ("history", "diff", "1", "4"),
+    "the versions of a file": ("history", "file", "TARGET/forms"),
+    "the versions of a file, JSON": ("history", "file", "TARGET/forms", "--out", "json"),
+    "the versions of a link": ("history", "file", "TARGET/link"),
     "undo": ("undo", "4", "--test"),
     "undo, JSON": ("undo", "4", "--test", "--out", "json"),
     "resource": ("resource", "file", "TARGET/forms"),
     "resource, JSON": ("resource", "file", "TARGET/forms", "--out", "json"),
+    "resource, arguments": ("resource", "own"),
+    "resource, names": ("resource", "own", "named"),
+    "resource, notes": ("resource", "own", "noted"),
     "call": ("call", "file.read", "TARGET/forms"),
     "call, JSON": ("call", "cmd.run", "cat TARGET/laid_out", "--out", "json"),
     "check": ("check", "a"),
     "show pillar": ("show", "pillar", "--out", "json"),
+    "show top": ("show", "top"),
     "show sls": ("show", "sls", "a"),
     "show low-sls": ("show", "low-sls", "a", "--out", "json"),
     "show graph": ("show", "graph", "a", "--out", "html"),
     "why": ("why", "says", "a"),
     "an error": ("sls", "broken"),
+    "an error, events": ("sls", "twice", "--events", "-"),
 }
 
 
@@ -158,7 +188,13 @@ def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     machine.config["html_report"] = "pages"
     for folder in ("reports", "pages"):
         (machine.folder / folder).mkdir()
-    machine.write(a=TREE, pillar__top="base: {'*': [db]}\n")
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/own.py").write_text(OWN.replace("{tmp}", str(machine.folder)))
+    machine.write(a=TREE, top=TOP, pillar__top="base: {'*': [db]}\n")
+    machine.write(
+        twice="include: [a]\n{{ ('called ' ~ pillar['db']['password']) | yaml_dquote }}:\n"
+        "  test.nop: []\n"
+    )
     machine.write(broken="x:\n  test.nop:\n    - {{ pillar['db']['password'] | yaml_dquote }}: [\n")
     remains = f'a: "{OLD}",\nb = {OLD}\nc={OLD}\n{base64.b64encode(OLD.encode()).decode()}\n'
     (machine.folder / "remains").write_text(remains + f"http://joe:{quote(OLD, safe='')}@host/\n")
@@ -210,7 +246,7 @@ def test_no_form_of_the_old_secret_is_in_a_sink(sinks: dict[str, str], sink: str
 
 
 def test_the_test_would_see_them(sinks: dict[str, str]) -> None:
-    assert "link: points to ********** instead of /to/**********\n" in sinks["undo"]
+    assert "link: points to /to/********** (another) instead of /to/**********\n" in sinks["undo"]
     for secret in (OLD, NOW):
         assert [name for name, text in forms(secret).items() if not leaks(secret, text)] == []
         assert len(leaks(secret, laid_out(secret))) > 3
