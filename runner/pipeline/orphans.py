@@ -135,6 +135,7 @@ class _Looks:
         self._session, self._tree = session, tree
         self._paths = sorted(name for name in names if name.startswith(made.PATH))
         self._replaced: set[str] = set()  # folders that are something else now
+        self._secrets = session.run.secrets
         self._binder = make_binder(session)
         self._invoke = Invoker(session.run, self._binder.call)
 
@@ -144,6 +145,8 @@ class _Looks:
         for orphan in map(self._orphan, rows):
             if orphan is None:
                 continue
+            # what a look says of what is there now, which no result has passed
+            orphan = orphan._replace(stays=self._secrets.mask(orphan.stays, former=True))
             if orphan.stays == _GONE:
                 gone.append(orphan.row.thing)
             elif not orphan.function:

@@ -223,7 +223,8 @@ def raised(name: str, place: str, word: Secret[str] | None = None, shown: str = 
     path = f"{place}/{name}.flag"
     if os.path.exists(path) and open(path).read() == f"{word} {shown}":
         return "raised already"
-    yield Plan({name: "raised"}, "is to be raised")
+    instead = f" instead of {open(path).read()}" if os.path.exists(path) else ""
+    yield Plan({name: "raised"}, "is to be raised" + instead)
     write(path, f"{word} {shown}")
     return "raised"
 
@@ -257,8 +258,8 @@ def test_a_state_says_what_removes_what_it_makes(machine: Machine) -> None:
     assert things(machine) == [f"flag one, {place}"]
     assert reasons(machine) == {
         f"flag secret, {place}".replace(f"{machine.folder}/", ""): "changed since, or its arguments"
-        " word, which are not kept, say so: is to be raised",
-        f"flag repainted, {place}": "changed since: is to be raised",
+        " word, which are not kept, say so: is to be raised instead of ********** -",
+        f"flag repainted, {place}": "changed since: is to be raised instead of None blue",
     }
     assert things(machine, "not_removable") == ["flag hand"]
     kept = (machine.folder / "cache").rglob("history.sqlite*")
