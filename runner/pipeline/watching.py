@@ -171,6 +171,10 @@ class KeptTree:
             [os.path.abspath(folder) for folder in (options.cachedir, options.state_dir) if folder],
         )
 
+    def shown(self, event: str) -> str:
+        """What was seen, without secrets: only the plan knows them."""
+        return str(self._session.run.secrets.mask(event))
+
     def look(self, tags: Collection[str] | None) -> Seen:
         """Look at some states (None: all) in this process, which then ends, as a dry run does,
         without a trace of it. Raises RunnerError.
@@ -210,7 +214,7 @@ class KeptTree:
 
         def about(secrets: Secrets) -> About:
             facts = about_run(session, secrets, self._scope)
-            return facts._replace(command=secrets.mask(command_of(event)))
+            return facts._replace(command=command_of(event))
 
         seen, log = Seen({}, {}), LookLog()
 

@@ -59,6 +59,9 @@ class CommandPlan:
     def facts(self) -> Answer:
         return self._kept.facts()._asdict()
 
+    def shown(self, event: str) -> str:
+        return self._kept.shown(event)
+
     def look(self, tags: Sequence[str] | None) -> Answer:
         return _told(lambda: self._kept.look(tags)._asdict())
 

@@ -33,6 +33,10 @@ class Plan(Protocol):
         """Return what the tree is compiled from."""
         ...
 
+    def shown(self, event: str) -> str:
+        """Return what was seen, without secrets."""
+        ...
+
     def look(self, tags: Sequence[str] | None) -> Answer:
         """Look at states (None: all)."""
         ...
@@ -162,10 +166,11 @@ def _share() -> None:
 
 
 def _answer(plan: Plan, question: _Question) -> Answer:
+    event = plan.shown(question.event)
     if question.what == "look":
-        return plan.look(question.tags)
+        return {**plan.look(question.tags), "event": event}
     do = plan.find if question.what == "find" else plan.act
-    return do(question.tags, question.event)
+    return {**do(question.tags, event), "event": event}
 
 
 def _send(channel: socket.socket, answer: Answer) -> None:

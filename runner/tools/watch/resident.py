@@ -438,6 +438,7 @@ class Resident:
         for tag, looks in answer["looks"].items():
             self._looks[tag] = watched_by((kind, name) for kind, name in looks)
         self._add_sources(answer["files"])
+        job = job._replace(event=answer["event"])
         found = self._judge(job, answer["outcomes"])
         self._watch(job.began)
         if found and (job.what == "look" or "only_looked" in answer):

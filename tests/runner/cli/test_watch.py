@@ -167,6 +167,23 @@ def test_a_name_that_somebody_chose_makes_no_line_of_its_own(machine: Machine) -
             assert "\nforged" not in shown.stdout
 
 
+def test_a_secret_in_a_name_is_shown_nowhere(machine: Machine) -> None:
+    machine.write(
+        web="{tmp}/kept: {file.directory: [{clean: true}]}\n{{ pillar.token }}: {test.nop: []}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="token: Zq7Kd2x9\n",
+    )
+    shown = machine("watch", "--list", "web").stdout
+    assert "**********" in shown and "Zq7Kd2x9" not in shown
+    with watching(machine, "web") as watcher:
+        (machine.folder / "kept").mkdir()
+        watcher.until_deviating(0)
+        (machine.folder / "kept/Zq7Kd2x9").touch()
+        watcher.until_deviating(1)
+        for told in machine("history"), machine("watch", "status"):
+            assert "kept/********** changed" in told.stdout and "Zq7Kd2x9" not in told.stdout
+
+
 def test_nobody_hears_of_a_look_that_finds_nothing(watched: Machine) -> None:
     conf, told = watched.folder / "conf", watched.folder / "told"
     for key in ("on_change", "on_success", "always"):
