@@ -333,10 +333,9 @@ class Session:
             self._fetch()
             with running(self.current()):
                 yield
-        except RunnerError as error:
-            raise self.run.secrets.error(error) from None
-        except StateFailed as failure:  # a look that the configuration or a command asks for
-            raise self.run.secrets.error(RunnerError(failure.message)) from None
+        except (RunnerError, StateFailed) as error:  # the latter: of a look that a command asks for
+            told = error if isinstance(error, RunnerError) else RunnerError(error.message)
+            raise self.run.secrets.error(told) from None
         except RecursionError:
             raise RunnerError(
                 TOO_DEEP, hint="how deep do includes, values and requisites lead into each other?"

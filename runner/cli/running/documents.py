@@ -14,7 +14,6 @@ from runner.history import revision
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.result import LOCKED, NEW, REFUSED, UNREACHABLE, Report, RunFacts
 from runner.sources import trees
-from runner.support.redaction import redact_all
 
 if TYPE_CHECKING:
     from runner.cli.running.options import Common
@@ -65,7 +64,7 @@ class _RunObserver:
             revision=revision_of_tree(options),
             version=__version__,
             from_cache=common.pulled in (REFUSED, UNREACHABLE),
-            pull_problem=redact_all(common.pull_problem),
+            pull_problem=common.pull_problem,
         )
 
 

@@ -59,7 +59,7 @@ class Common(Record):
     ask: bool = False
     scheduled: bool = False
     pulled: str = ""  # what became of the newest tree; of `runner pull`
-    pull_problem: str = ""  # why it is not used
+    pull_problem: str = ""  # why it is not used, without secrets
     step: bool = False
     diff: bool = False
     explain: bool = False

@@ -78,6 +78,10 @@ def test_secrets_of_it_are_hidden(machine: Machine) -> None:
     assert done.returncode == FAILED
     (result,) = answer(done).values()
     shown = "<**********> <**********> ['code', 'db_password'] False"
+    (machine.folder / "read").write_text("correct-horse")
+    words = ("call", "file.read", str(machine.folder / "read"), "--pillar-stdin")
+    assert fed(machine, f"{line(pillar)}\n", *words).stdout == "**********\n"
+    (machine.folder / "read").unlink()
     assert result["comment"] == shown
     assert SECRETS not in done.stdout + done.stderr
     for file in machine.folder.rglob("*"):

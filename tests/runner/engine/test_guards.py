@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -200,6 +201,17 @@ def test_an_attempt_that_a_guard_skipped_says_why(machine: Machine) -> None:
         'Attempt 1: Returned a result of "True", with the following comment: "/ exists"\n/ exists'
     )
     assert machine.results("sls", "t")["a"]["comment"] == told
+
+
+def test_each_attempt_is_one_and_is_counted(machine: Machine) -> None:
+    machine.write(
+        t="a:\n  cmd.run: [name: 'echo x >> {tmp}/f; false', retry: {attempts: 4, interval: 0}]\n"
+        "b: {test.nop: []}\n"
+    )
+    found = machine.results("sls", "t", code=2)
+    assert (machine.folder / "f").read_text() == "x\n" * 4
+    assert re.findall("Attempt ([0-9]+)", found["a"]["comment"]) == ["1", "2", "3"]
+    assert [found[name]["__run_num__"] for name in "ab"] == [3, 4]
 
 
 SLOTS = {  # each compared with Salt 3008.3

@@ -132,12 +132,23 @@ def test_a_skipped_state_names_the_root_cause_beside_salts_comment(machine: Mach
     assert not (machine.folder / "log").exists(), "what is skipped is not refreshed either"
 
 
+def only_beside_others(machine: Machine) -> None:
+    """Have `onlyif: [{fun: box.beside}]` skip a state that would wait for others in vain."""
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/box.py").write_text(
+        "import threading\n\n\ndef beside():\n"
+        "    return threading.current_thread() is not threading.main_thread()\n"
+    )
+
+
 def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -> None:
     """Each waits for all others."""
+    only_beside_others(machine)
     meet = "until test -e {tmp}/0 -a -e {tmp}/1 -a -e {tmp}/2 -a -e {tmp}/3; do sleep 0.05; done"
     text = "".join(
         f"p{n}:\n  cmd.run:\n    - name: touch {{tmp}}/{n}; {meet}; echo {n}\n"
-        f"    - parallel: True\n    - timeout: {PATIENCE / 2}\n"
+        f"    - parallel: True\n    - onlyif: [{{fun: box.beside}}]\n"
+        f"    - timeout: {PATIENCE / 2}\n"
         for n in range(4)
     )
     machine.write(
@@ -178,6 +189,7 @@ def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None
 
 
 def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine: Machine) -> None:
+    only_beside_others(machine)
     states = {
         "a": ["true"],
         "long": ["until test -e {tmp}/log; do sleep 0.05; done; echo long >> {tmp}/log", "a"],
@@ -192,6 +204,7 @@ def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine:
                 {"require": [{"cmd": one} for one in needs]},
                 {"parallel": name != "after"},
                 {"timeout": PATIENCE / 4},
+                {"onlyif": [{"fun": "box.beside"}] if name != "after" else []},
             ]
         }
         for name, (line, *needs) in states.items()

@@ -224,6 +224,16 @@ def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) ->
     for _ in range(4):
         shown = machine("sls", "a", "--out", "json", code=None)
         assert "opensesame123" not in shown.stdout + shown.stderr
+    folded = "open\n          sesame 123"  # in the text, the value stands nowhere as it is
+    machine.write(
+        a=f"{MANY}key:\n  test.nop:\n    - password: {folded}\n"
+        f"says:\n  test.configurable_test_state:\n    - comment: {folded}\n"
+    )
+    settle(machine)
+    (machine.folder / "cache/state/former-secrets").unlink()
+    shown = machine("sls", "a", "--out", "json", code=None)
+    assert KEPT in shown.stderr
+    assert "**********" in shown.stdout and "open sesame" not in shown.stdout + shown.stderr
 
 
 # ---------------------------------------------------------------- the same as compiled anew

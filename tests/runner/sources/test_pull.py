@@ -260,6 +260,17 @@ def test_reports_name_the_tree_and_what_became_of_the_newest_one(site: Site) -> 
     assert json.loads(last.read_text())["dirty"] is True
 
 
+def test_what_puppetdb_is_told_of_a_tree_that_is_refused_has_no_secret(site: Site) -> None:
+    site.pull()
+    site.write("pillar/top.sls", "base: {'*': [p]}\n")
+    site.write("pillar/p.sls", "password: geheim42\n")
+    site.write("states/web.sls", "include: [web.{{ pillar.password }}]\n")
+    site.push()
+    told = site.machine("pull", "--out", "puppetdb", code=None).stdout
+    assert "the newest tree is not used: " in told and "web.**********" in told
+    assert "geheim42" not in told
+
+
 def test_what_somebody_altered_in_a_tree_is_reported_and_made_anew(site: Site) -> None:
     site.pull()
     used = site.trees / "current"
