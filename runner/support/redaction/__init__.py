@@ -124,6 +124,8 @@ class Secrets:
                         self.add(str(value), named=True)
                 elif key not in REQUISITE_KEYS:
                     self.collect_call({key: value}, keys)
+            if "value" in chunk.args and matches(chunk.args.get("key", chunk.name)):
+                self.collect_call({"secret": chunk.args["value"]}, ("secret",))
             if "://" in chunk.name and "@" in chunk.name:
                 self._add_logins(chunk.name)
 
@@ -506,31 +508,56 @@ def without_logins(text: str) -> str:
     return LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), text)
 
 
+Typed = list[
+    tuple[int, Secrets | None]
+]  # the lines of a file where states are, what is hidden there
+
+
 def redact_no_log(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[Diagnostic]:
     """Problems without what states with `no_log` are given, and without the lines where that was
     typed.
     """
     if not problems:
         return problems
-    silent: dict[tuple[str, int], Secrets] = {}
+    chunks = tuple(chunks)
+    if not any(chunk.args.get("no_log") for chunk in chunks):
+        return problems
+    typed: dict[str, Typed] = {}
     for chunk in chunks:
+        hidden = None
         if chunk.args.get("no_log"):
             hidden = Secrets()
             for value in _values_under({"": chunk.args}, lambda key: key != "no_log"):
                 hidden.add(value)
-            for place in (chunk.place, *chunk.arg_places.values()):
-                silent[place.source.file, place.source.line] = hidden
-    return [_redact(problem, silent) for problem in problems] if silent else problems
+        for place in (chunk.place, *chunk.arg_places.values()):
+            typed.setdefault(place.source.file, []).append((place.source.line, hidden))
+    for lines in typed.values():
+        lines.sort(key=lambda row: row[0])
+    return [_redact(problem, typed) for problem in problems]
 
 
-def _redact(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> Diagnostic:
+def _redact(
+    problem: Diagnostic, typed: Mapping[str, list[tuple[int, Secrets | None]]]
+) -> Diagnostic:
+    """A problem without what was typed at its place. The line before it is shown, too: it is a part
+    of what begins above.
+    """
     source = problem.source
-    hidden = silent.get((source.file, source.line)) if source else None
-    if hidden is None or source is None:
+    lines = typed.get(source.file, []) if source else []
+    if source is None or not lines:
         return problem
-    return hidden.diagnostic(
-        problem._replace(source=source._replace(rendered=None, values=(), hidden=True))
-    )
+    shown = [_hidden_at(lines, source.line), _hidden_at(lines, source.line - 1)]
+    for hidden in filter(None, shown):
+        problem = hidden.diagnostic(
+            problem._replace(source=source._replace(rendered=None, values=(), hidden=True))
+        )
+    return problem
+
+
+def _hidden_at(lines: Typed, at: int) -> Secrets | None:
+    """What is hidden of a line: that of a state that is typed there, or the last one above it."""
+    above = [line for line, _ in lines if line <= at][-1:]
+    return next((hidden for line, hidden in lines if hidden and line in above), None)
 
 
 def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:

@@ -20,6 +20,7 @@ from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources import formulas
 from runner.sources.config.options import Options
 from runner.sources.fileroots import unreadable
+from runner.support.redaction import redact_no_log
 from runner.tools.check import (
     conflicts,
     lint,
@@ -158,23 +159,25 @@ class _Checker:
             problems = [
                 _perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems
             ]
-        self._problems += problems
-        self._problems += self._unavailable(compiled)
         reacts = frozenset(
             position
             for position, step in enumerate(compiled.steps)
             if step.reacts and self._does_react(step.chunk)
         )
-        self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
-        self._problems += conflicts.warnings(compiled, self._session.registry, self._session.tree)
-        self._problems += traps.warnings(compiled.steps, foreign)
-        self._problems += secret_files.warnings(self._session, compiled.chunks)
         expects = expected(self._session)
-        self._problems += lint_yaml.warnings(compiled.chunks, expects, lint.row)
-        self._problems += validators.hints(compiled.chunks, expects)
-        self._problems += missing_references.templates(
-            compiled.chunks, self._session.tree, self._session.renderer.compile
+        problems += (
+            *self._unavailable(compiled),
+            *lint.warnings(compiled.chunks, compiled.relations, reacts),
+            *conflicts.warnings(compiled, self._session.registry, self._session.tree),
+            *traps.warnings(compiled.steps, foreign),
+            *secret_files.warnings(self._session, compiled.chunks),
+            *lint_yaml.warnings(compiled.chunks, expects, lint.row),
+            *validators.hints(compiled.chunks, expects),
+            *missing_references.templates(
+                compiled.chunks, self._session.tree, self._session.renderer.compile
+            ),
         )
+        self._problems += redact_no_log(problems, compiled.chunks)
 
     def _unavailable(self, compiled: Compiled) -> Iterator[Diagnostic]:
         """State modules that cannot work now; an earlier state may change that."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from runner.history import versions
 from runner.language.compiler import high, ordering
 from runner.language.targeting import match
 from runner.model.errors import RunnerError
+from runner.model.places import Value
+from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import PendingReaction
 from runner.output import top_targets
 from runner.pipeline import lock, node_scope
@@ -29,6 +31,7 @@ from runner.pipeline.gathering import (
 )
 from runner.pipeline.session import Session, of_named
 from runner.sources.config.options import Options
+from runner.support.redaction import HIDDEN
 
 if TYPE_CHECKING:
     from runner.engine.reaction_journal import ReactionJournal
@@ -37,17 +40,42 @@ __all__ = ["forget", "past", "show"]
 
 
 NAMED = ("sls", "low-sls")  # what is shown of SLS files that are named
+STATES = ("sls", "low-sls", "highstate", "lowstate")
+# what says of a state with `no_log` who it is, and what it needs
+_OF_SILENT = REQUISITE_KEYS | {"state", "fun", "order", "no_log"}
 
 
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
     """The result of a stage of compiling, in Salt's shape. secrets: show them, too."""
     session = Session(of_named(options, what in NAMED))
-    answer = _shown(session, what, list(names))
+    answer = _answer(session, what, list(names))
     if secrets:
         return answer
+    if what in STATES:
+        answer = _silenced(answer)
     if what in ("sls", "highstate"):
         session.run.secrets.collect(answer, options.secret_keys, "the states")
     return session.run.secrets.mask(answer)
+
+
+def _silenced(answer: Value) -> Value:
+    """States, without what those with `no_log` are given."""
+    if isinstance(answer, list):
+        said = [item for item in answer if isinstance(item, Mapping) and len(item) == 1]
+        if any(item.get("no_log") for item in said):  # of a state as it is typed
+            return [_shown(item) if isinstance(item, Mapping) else item for item in answer]
+        return [_silenced(item) for item in answer]
+    if not isinstance(answer, Mapping):
+        return answer
+    if answer.get("no_log") and "fun" in answer:
+        return _shown(answer, "name" if answer["name"] == answer["__id__"] else "")
+    return {key: _silenced(value) for key, value in answer.items()}
+
+
+def _shown(arguments: Mapping[str, Value], also: str = "") -> dict[str, Value]:
+    """The arguments of a state with `no_log` with those values that may be shown."""
+    kept = {key for key in arguments if key in _OF_SILENT or key == also or key[:2] == "__"}
+    return {key: value if key in kept else HIDDEN for key, value in arguments.items()}
 
 
 def usage(options: Options) -> dict[str, Any]:
@@ -95,7 +123,7 @@ def explained_top(options: Options) -> str:
     return str(session.run.secrets.mask(shown))
 
 
-def _shown(session: Session, what: str, names: list[str]) -> Any:
+def _answer(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "pending":
         reactions = [

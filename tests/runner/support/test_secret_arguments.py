@@ -201,3 +201,47 @@ def test_what_a_called_function_warns_of_has_no_secret(tmp_path: Path) -> None:
     (machine.folder / "states/_modules/login.py").write_text(WARNING)
     told = machine("call", "login.go", "password=S3cretMark").stderr
     assert "cannot log in with **********" in told and SECRET not in told
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "DB_PASSWORD: {environ.setenv: [value: S3cretMark]}",
+        "{tmp}/f: {file.keyvalue: [key: the_token, value: S3cretMark, separator: '=', "
+        "create_if_missing: true, append_if_not_found: true]}",
+    ],
+)
+def test_a_value_is_a_secret_where_what_it_is_called_says_so(tmp_path: Path, state: str) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a=state)
+    for words in (["--test"], []):
+        done = machine("sls", "a", "--out", "json", *words)
+        assert SECRET not in done.stdout + done.stderr and "**********" in done.stdout
+
+
+def test_what_runner_check_says_shows_no_line_of_a_state_with_no_log(tmp_path: Path) -> None:
+    """Neither where that is typed which it speaks of, nor above it."""
+    machine = Machine(tmp_path)
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - no_log: true\n    - contents: |\n        S3cretMark\n"
+        "other: {file.append: [name: {tmp}/f, text: S3cretMark too, no_log: true]}\n",
+        b="{tmp}/g:\n  file.managed:\n    - no_log: true\n    - contents: |\n        S3cretMark\n"
+        "again: {file.append: [name: {tmp}/g, text: x]}\n",
+    )
+    done = machine("check")
+    assert SECRET not in done.stdout + done.stderr
+    assert done.stdout.count("[undone]") + done.stderr.count("[undone]") == 2
+
+
+@pytest.mark.parametrize("what", ["sls", "low-sls", "highstate", "lowstate"])
+def test_what_a_state_with_no_log_is_given_is_not_shown(tmp_path: Path, what: str) -> None:
+    machine = Machine(tmp_path)
+    machine.write(
+        top="base: {'*': [a]}",
+        a="own: {cmd.run: [name: echo S3cretMark, env: [X: S3cretMark], no_log: true,"
+        " require: [test: other]]}\nother: {test.nop: []}\n",
+    )
+    words = ["show", what, *(["a"] if "sls" in what else []), "--out", "json"]
+    shown = machine(*words).stdout
+    assert SECRET not in shown and '"env": "**********"' in shown and '"other"' in shown
+    assert SECRET in machine(*words, "--show-secrets").stdout
