@@ -16,6 +16,7 @@ from itertools import combinations
 import pytest
 import yaml
 from command import ROOT, Machine
+from watching import watching
 
 from runner.output.prometheus import METRICS
 
@@ -120,7 +121,8 @@ def test_the_life_of_a_tree_in_the_metrics(pulling: Machine) -> None:
     """All metrics are written, and the files of the documentation ask for no others."""
     first = pushed(pulling, "x:\n  test.nop: []\n")
     pulling("pull")
-    good = metrics(pulling)
+    with watching(pulling):
+        good = metrics(pulling)
     samples = of_file(good)
     assert samples.keys() == METRICS.keys()
     assert [
@@ -175,6 +177,46 @@ def test_overlapping_runs_are_counted_and_say_nothing_to_cron(machine: Machine) 
             assert "error: " in machine("highstate", *words, code=3).stderr
     machine("highstate")
     assert metrics(machine)["runner_overlapping_runs"] == 3
+
+
+def test_what_is_not_as_it_should_be_is_in_the_metrics_while_somebody_watches(
+    machine: Machine,
+) -> None:
+    machine.config["prometheus_textfile"] = str(machine.folder / "r.prom")
+    machine.write(top="base: {'*': [a]}", a="{tmp}/f: {file.managed: [contents: right]}")
+    machine("highstate")
+    of_run, file = metrics(machine), machine.folder / "f"
+    deviations, looked = "runner_watch_deviations", "runner_watch_last_look_timestamp_seconds"
+    with watching(machine) as watcher:
+        good = metrics(machine)
+        assert good[deviations] == 0
+        file.write_text("wrong")
+        watcher.until_deviating(1)
+        told = metrics(machine)
+        assert told == {**of_run, deviations: 1, looked: good[looked]}, "nothing has run"
+        machine("highstate", "--test")
+        machine("single", "test.nop", "x")
+        assert metrics(machine)[deviations] == 1, "a run of something else keeps it"
+        file.write_text("right\n")
+        watcher.until_deviating(0)
+        assert metrics(machine)[deviations] == 0
+        machine.write(a="{tmp}/f: {file.nosuch: []}")
+        watcher.until(lambda: any("does not compile" in text for text in watcher.told))
+        file.write_text("wrong")
+        watcher.until_deviating(1)
+        assert (metrics(machine)[deviations], metrics(machine)[looked]) == (1, good[looked])
+    assert metrics(machine).keys() == of_run.keys(), "what nobody knows is not told"
+
+
+def test_metrics_of_who_watches_go_where_the_configuration_says(machine: Machine) -> None:
+    machine.write(top="base: {'*': [a]}", a="{tmp}/f: {file.managed: [contents: right]}")
+    machine.config["prometheus_textfile"] = str(machine.folder)
+    with watching(machine) as watcher:
+        assert watcher.said.count(f"warning: {machine.folder} cannot be written") == 1
+        machine.config["prometheus_textfile"] = str(machine.folder / "r.prom")
+        machine("watch", "status")  # with it
+        watcher.until(lambda: (machine.folder / "r.prom").exists())
+        assert metrics(machine)["runner_watch_deviations"] == 1
 
 
 def test_metrics_take_the_place_of_files_only(machine: Machine) -> None:

@@ -34,6 +34,8 @@ _APPLIED = "runner_tree_applied_timestamp_seconds"
 _PULL = "runner_last_pull_outcome"
 _STATES, _OUTCOME = "runner_states", "runner_last_run_outcome"
 _OVERLAPS = "runner_overlapping_runs"
+_DEVIATIONS = "runner_watch_deviations"
+_LOOKED = "runner_watch_last_look_timestamp_seconds"
 METRICS: Mapping[str, str] = {
     "runner_last_run_timestamp_seconds": "When the last run ended.",
     "runner_last_run_duration_seconds": "How long the last run took.",
@@ -50,8 +52,11 @@ METRICS: Mapping[str, str] = {
     _APPLIED: "When the tree in use came into use.",
     _OVERLAPS: "Runs that found another one at work, and did nothing.",
     _PULL: "What became of the newest tree: 1 for one of these.",
+    _DEVIATIONS: "States that `runner watch` knows not to be as they should be.",
+    _LOOKED: "When `runner watch` looked at all states the last time.",
 }
 _OF_FACTS = (_INFO, _PENDING, _DISABLED, _RESTART, _FETCHED, _APPLIED)
+_OF_WATCH = (_DEVIATIONS, _LOOKED)
 OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED)
 # the values of the label `outcome`
 LABELS: Mapping[str, Sequence[str]] = {
@@ -135,7 +140,7 @@ class Prometheus:
         for word in PULLED if pulled else ():
             samples[f'{_PULL}{{outcome="{word}"}}'] = str(int(word == pulled))
         facts = self._facts_now()
-        kept = (*(() if pulled else (_PULL,)), *(() if facts else _OF_FACTS))
+        kept = (*_OF_WATCH, *(() if pulled else (_PULL,)), *(() if facts else _OF_FACTS))
         return (samples | facts) | {
             key: value for key, value in earlier.items() if _name(key) in kept
         }
@@ -154,11 +159,22 @@ def disabled_sample(disabled: bool) -> Samples:
     return {_DISABLED: str(int(disabled))}
 
 
-def update(path: str, changed: Samples) -> None:
-    """Write some metrics anew, and leave the others as the last run wrote them. Raises OSError."""
+def watch_samples(deviations: int, looked: float) -> Samples:
+    """Return what `runner watch` knows as metrics. looked: when it looked at all states."""
+    return {_DEVIATIONS: str(deviations), _LOOKED: f"{looked:.3f}"}
+
+
+NOBODY_WATCHES: Mapping[str, None] = dict.fromkeys(_OF_WATCH)
+
+
+def update(path: str, changed: Mapping[str, str | None]) -> None:
+    """Write some metrics anew, or no more (None), and leave the others as the last run wrote them.
+    Raises OSError.
+    """
     earlier = _read(path)
     if any(earlier.get(key) != value for key, value in changed.items()):
-        _write(path, earlier | changed)
+        now = {**earlier, **changed}
+        _write(path, {key: value for key, value in now.items() if value is not None})
 
 
 def _name(sample: str) -> str:

@@ -57,7 +57,8 @@ class CommandPlan:
         return self._kept.sources()._asdict()
 
     def facts(self) -> Answer:
-        return self._kept.facts()._asdict()
+        metrics = self._options.raw.get("prometheus_textfile") or ""
+        return self._kept.facts()._asdict() | {"metrics": metrics}
 
     def shown(self, event: str) -> str:
         return self._kept.shown(event)

@@ -26,7 +26,7 @@ class Plan(Protocol):
     """A compiled tree."""
 
     def facts(self) -> Answer:
-        """Return what there is to watch."""
+        """Return what there is to watch, and where its metrics are written."""
         ...
 
     def sources(self) -> Answer:

@@ -117,6 +117,7 @@ class Resident:
         self._is_stale = False  # the tree is to be compiled
         self._compiled = Moment.now()  # when that was begun last
         self._all_due = False
+        self._looked = time.monotonic()  # at all states
         self._acts: dict[str, deque[float]] = {}
         self._checks: dict[str, deque[float]] = {}
         self._deviations: dict[str, Deviation] = {}
@@ -129,6 +130,7 @@ class Resident:
         self._sign_of_life = int(os.environ.get("WATCHDOG_USEC") or 0) / 2e6 or LONGEST_SLEEP
         self._next_sign = time.monotonic() + self._sign_of_life
         self._stopping = 0
+        self._metrics = self._not_measured = ""  # where they are written, and why not
         self._status = Status(
             os.getpid(), time.time(), settings.act, settings.every, list(settings.names)
         )
@@ -151,6 +153,7 @@ class Resident:
             for number, handler in before.items():
                 signal.signal(number, handler)
             told.remove(self._settings.state_dir)
+            told.measure(self._metrics, None)
 
     def _stop(self, number: int, frame: object) -> None:
         self._stopping = number
@@ -251,7 +254,7 @@ class Resident:
             later, self._later = self._later, {}
             self._note(later)
         if self._all_due:
-            self._all_due = False
+            self._all_due, self._looked = False, now
             self._pending.clear()
             self._ask("look", None, "all states")
         elif self._pending and now >= self._settled_at():
@@ -306,6 +309,8 @@ class Resident:
             self._add_sources(**sources)
         else:  # the configuration cannot be read
             self._next_look = min(self._next_look, time.monotonic() + MINUTE)
+        if self._plan and time.monotonic() > self._looked + self._settings.every / 2:
+            self._all_due = True  # the timer alone tells of some
         instead = "the plan from before is used" if self._plan else "it is watched until it does"
         problem = f"the tree does not compile: {instead}"
         self._status = self._status._replace(problem=problem)
@@ -320,6 +325,9 @@ class Resident:
             self._ended.append(self._plan)
         self._plan, self._next = process, None
         self._states, self._dependents = facts["states"], facts["dependents"]
+        if facts["metrics"] != self._metrics:
+            told.measure(self._metrics, None)
+            self._metrics = facts["metrics"]
         self._sources = {}
         self._add_sources(**sources)
         self._interests.look_again()
@@ -439,6 +447,8 @@ class Resident:
             self._looks[tag] = watched_by((kind, name) for kind, name in looks)
         self._add_sources(answer["files"])
         job = job._replace(event=answer["event"])
+        if job.tags is None:
+            self._status = self._status._replace(looked=time.time())
         found = self._judge(job, answer["outcomes"])
         self._watch(job.began)
         if found and (job.what == "look" or "only_looked" in answer):
@@ -520,12 +530,20 @@ class Resident:
             lack=self._inotify.lack if self._interests.unwatched else "",
         )
         told.write(self._settings.state_dir, self._status)
+        if self._status.looked:
+            self._measure()
         count, others = len(self._states), len(self._deviations)
         text = f"watching {count} states, {others} not as they should be"
         if self._status.problem:
             text = f"{text}; {self._status.problem}" if self._plan else self._status.problem
         told.notify(STATUS=text, WATCHDOG="1")
         self._next_sign = time.monotonic() + self._sign_of_life
+
+    def _measure(self) -> None:
+        problem = told.measure(self._metrics, self._status)
+        if problem and problem != self._not_measured:
+            self._tell(f"warning: {problem}")
+        self._not_measured = problem
 
     def _end(self) -> None:
         for process in filter(None, (self._plan, self._next)):

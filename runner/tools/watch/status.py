@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process that watches says of itself to others: in a file, and to systemd."""
+"""What a process that watches says of itself to others: in a file, in metrics, and to systemd."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.model.records import Record
+from runner.output.prometheus import NOBODY_WATCHES, update, watch_samples
 from runner.support.files.trusted_folder import trusted_folder
 
 NAME = "watch.json"
@@ -30,7 +31,8 @@ class Deviation(Record):
 
 class Status(Record):
     """What is watched, and what was found. names: the SLS files; none for those of the top file.
-    planned: when the tree was compiled; problem: why a newer one is not used.
+    planned: when the tree was compiled; looked: when all states were looked at; problem: why a
+    newer tree is not used.
     """
 
     pid: int
@@ -39,6 +41,7 @@ class Status(Record):
     every: float
     names: list[str] = []
     planned: float = 0.0
+    looked: float = 0.0
     problem: str = ""
     states: int = 0
     by_timer: int = 0  # of them, those of which nothing or not all tells
@@ -81,6 +84,17 @@ def remove(state_dir: str) -> None:
     """Nobody watches any more."""
     with suppress(OSError):
         trusted_folder(state_dir).remove(NAME)
+
+
+def measure(path: str, status: Status | None) -> str:
+    """Write the metrics of watching; None: nobody watches any more. Returns what is wrong."""
+    try:
+        if path:
+            of_watch = status and watch_samples(len(status.deviations), status.looked)
+            update(path, of_watch or NOBODY_WATCHES)
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror}"
+    return ""
 
 
 def notify(**facts: str) -> None:
