@@ -179,8 +179,11 @@ class PlannedView:
 
 def _version(path: str) -> tuple[int, ...]:
     """What tells a file as it is planned from another one; nothing where there is none."""
-    at = _paths.stat(path) if _paths.exists(path) else None
-    return (at.st_ino, at.st_mtime_ns) if at else ()
+    try:
+        at = _paths.stat(path)
+    except OSError:
+        return ()
+    return at.st_ino, at.st_mtime_ns
 
 
 def _line(row: Row) -> str:

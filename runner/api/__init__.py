@@ -751,7 +751,7 @@ def _stamp(path: str) -> tuple[Any, ...] | None:
 
         return tuple((match, _stamp(match)) for match in sorted(glob.glob(path)))
     try:
-        status = os.stat(path)
+        status = os.stat(at_present(path))
     except OSError:
         return None
     return status.st_mtime_ns, status.st_ino, status.st_size

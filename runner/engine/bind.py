@@ -55,8 +55,11 @@ class _Traits(Record):
             providers=function.hook("PROVIDERS"),
         )
 
-    def is_about_one_file(self, chunk: Chunk) -> bool:
-        return self.of_one_file is not None and self.of_one_file.issuperset(chunk.args)
+    def one_file(self, chunk: Chunk) -> str:
+        """The file that a state is about; empty where that is more than one."""
+        if self.of_one_file is None or not self.of_one_file.issuperset(chunk.args):
+            return ""
+        return self.function.hook("ITS_FILE") or chunk.name
 
     def writes_many(self, chunk: Chunk) -> bool:
         return self.of_many is not None and self.of_many.issuperset(chunk.args)
@@ -142,7 +145,7 @@ class Binder:
             self_refreshing=traits.self_refreshing,
             non_idempotent=traits.non_idempotent,
             noop=noop,
-            about_one_file=call is not None and traits.is_about_one_file(chunk),
+            one_file="" if call is None else traits.one_file(chunk),
             writes_many=call is not None and traits.writes_many(chunk),
             aggregate=None if noop else self._aggregate(chunk, function),
         )

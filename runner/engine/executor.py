@@ -164,7 +164,7 @@ class Executor:
         mode = self._mode_of(position, failed)
         shares = shares and mode is Mode.REAL and self._shared.takes(position)
         self._called_now = position
-        with GROUP_COMMIT.collecting(position if shares else None, chunk.name):
+        with GROUP_COMMIT.collecting(position if shares else None, step.one_file):
             result = self._called(position, decision, mode)
         if shares and self._shared.holds(position):
             # judged by what was there when it ran: others may change it before it ends

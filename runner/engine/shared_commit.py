@@ -49,7 +49,7 @@ class SharedCommit:
     def takes(self, position: int) -> bool:
         """Return whether the files of a state may get their names later."""
         step = self._plan.steps[position]
-        return not self._alone and (step.about_one_file or step.writes_many)
+        return not self._alone and (bool(step.one_file) or step.writes_many)
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:
         """Return whether a state may run before those that wait have ended."""
@@ -58,7 +58,7 @@ class SharedCommit:
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and not any(edge.target in self._done for edge in edges)
-            and self._may_follow(self._plan.chunk(position).name)
+            and self._may_follow(self._plan.steps[position].one_file)
         )
 
     def _may_follow(self, path: str) -> bool:

@@ -53,8 +53,8 @@ class Step(Record):
     self_refreshing: bool = False  # it reacts to its own changes, too (SELF_REFRESH)
     non_idempotent: bool = False  # it changes something in each run by its nature
     noop: bool = False  # it is only planned, in a real run too
-    # it looks at, and changes, nothing but the file of its name (ABOUT_ONE_FILE)
-    about_one_file: bool = False
+    # the file that it looks at, and changes, and nothing else (ABOUT_ONE_FILE); empty for more
+    one_file: str = ""
     writes_many: bool = False  # files that get their names together (WRITES_MANY)
     aggregate: Aggregate | None = None  # does the work of others, where it uses `aggregate`
 
