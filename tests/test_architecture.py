@@ -824,3 +824,40 @@ def test_functions_are_short() -> None:
 def test_files_are_short() -> None:
     long = {path: len(path.read_text().splitlines()) for path in sources()}
     assert {path: lines for path, lines in long.items() if lines > LONGEST_FILE} == {}
+
+
+# ---------------------------------------------------------------- what tests need
+
+
+def asks_for_root(tree: ast.AST) -> list[int]:
+    """The lines that take the number of the user for what that may do: root of a locked container
+    may not.
+    """
+    found = []
+    for node in ast.walk(tree):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            asked = sides if any(isinstance(side, ast.Constant) for side in sides) else []
+        elif isinstance(node, ast.If | ast.IfExp | ast.While):
+            asked = [node.test]
+        elif isinstance(node, ast.BoolOp):
+            asked = node.values
+        elif isinstance(node, ast.UnaryOp):
+            asked = [node.operand]
+        found += [each.lineno for each in asked if ast.unparse(each) == "os.geteuid()"]
+    return found
+
+
+def test_tests_ask_for_rights_and_not_who_they_are() -> None:
+    """By `is_root`, `may_mount` and their like, which tell why a test is skipped."""
+    for text in ("os.geteuid() != 0", "x if os.geteuid() else y", "not os.geteuid()"):
+        assert asks_for_root(ast.parse(text)) == [1]
+    assert asks_for_root(ast.parse("uid = os.geteuid(); uids == os.geteuid()")) == []
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line in asks_for_root(ast.parse(path.read_text()))
+        if path.name != "needing.py"
+    ]
+    assert found == [], "ask tests/support/needing.py"

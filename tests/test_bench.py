@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from needing import needs
 
 ROOT = Path(__file__).parent.parent
 BENCH = ROOT / "bench"
@@ -29,7 +29,7 @@ def regress(figures: Path, *words: str, **environment: str) -> subprocess.Comple
     return python(str(BENCH / "regress.py"), *options, *words, **environment)
 
 
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="there is no valgrind")
+@needs("valgrind")
 def test_regress(tmp_path: Path) -> None:
     """Nothing is compared without figures; a better release is told (an equal one: .ci/run)."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -23,6 +23,7 @@ import pytest
 import yaml
 from both_runs import unlike
 from command import Machine
+from needing import is_root, may_mount, needs
 
 PATHS = ("a", "b", "c", "d", "d/a", "d/b", "d/e", "d/e/a", "link", "link/a")
 TEXTS = ("one\ntwo\n", "one\n", "two\nthree\n# four\nkey = value\n", "")
@@ -189,7 +190,7 @@ def test_members_of_archives_and_large_files_are_foreseen(machine: Machine) -> N
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
-    owner = 4444 if os.geteuid() == 0 else os.geteuid()
+    owner = 4444 if is_root() else os.geteuid()
     machine.write(unpacked=UNPACKED.replace("{owner}", str(owner)))
     dry = machine.results("sls", "unpacked", "--test")
     assert sorted(os.listdir(machine.folder / "cache")) == ["compiled", "state", "templates"]
@@ -256,6 +257,7 @@ edited there: {file.append: [name: '{tmp}/folder/conf', text: more, require: [gi
 """
 
 
+@needs("git")
 def test_clones_of_what_can_be_reached_are_foreseen(machine: Machine) -> None:
     repo = machine.folder / "repo"
     git = ["git", "-C", str(repo), "-c", "user.name=n", "-c", "user.email=n@example.org"]
@@ -300,6 +302,7 @@ there: {test.nop: [onlyif: git rev-parse && test -e f, cwd: '{tmp}/other/sub']}
 """
 
 
+@needs("git")
 def test_what_earlier_states_make_is_a_source_of_later_ones(machine: Machine) -> None:
     other = machine.folder / "other"
     git = ["git", "-C", str(other), "-c", "user.name=n", "-c", "user.email=n@example.org"]
@@ -510,7 +513,7 @@ def test_programs_see_what_is_planned_behind_a_pending_script(machine: Machine) 
     dry = machine.results("sls", "script", "--test")["patched"]
     real = machine.results("sls", "script")["patched"]
     assert (dry["result"], real["result"]) == (None, True)
-    if os.geteuid() == 0:
+    if may_mount():
         assert dry["changes"]["stdout"] == real["changes"]["stdout"]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from command import Machine
-from harness import may_mount
+from needing import may_mount, require
 from serving import served
 from starting import PATIENCE
 
@@ -194,6 +194,7 @@ def test_an_edit_that_does_not_fit_leaves_no_copy(machine: Machine) -> None:
 def test_an_edit_of_an_immutable_file_leaves_no_copy(machine: Machine) -> None:
     target = machine.folder / "f"
     target.write_text("a\n")
+    require("chattr")
     if subprocess.run(["chattr", "+i", target], check=False).returncode:
         pytest.skip("this file system has no immutable files")
     (machine.folder / "f.old").write_text("kept")

@@ -27,6 +27,7 @@ from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
 from law_table import LAWS, is_idle, is_slow
 from laws import EVERYTHING, Scenario, all_scenarios
+from needing import is_root
 from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
@@ -161,12 +162,12 @@ def skipping_what_needs_root() -> Iterator[None]:
 def needs_root(problem: Exception) -> bool:
     """Return whether only root may do what a plain user was refused."""
     words = map(os.strerror, (errno.EPERM, errno.EACCES))
-    return os.geteuid() != 0 and any(each in str(problem) for each in words)
+    return not is_root() and any(each in str(problem) for each in words)
 
 
 def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     """Fail where a state does not hold the laws."""
-    scenario.setup(tmp_path)
+    scenario.begin(tmp_path)
     function = REGISTRY.state(scenario.function).function
     arguments = bound(scenario, tmp_path)
     see_behind_a_plan(scenario, tmp_path)
@@ -250,11 +251,11 @@ UNDONE = GOOD if EVERYTHING else [*OF_EACH, *random.Random(33).sample(GOOD, min(
 @pytest.mark.parametrize("scenario", UNDONE, ids=names)
 def test_undo_brings_back_what_was_there(scenario: Scenario, tmp_path: Path) -> None:
     with skipping_what_needs_root():
-        scenario.setup(tmp_path)
+        scenario.begin(tmp_path)
     trial = Trial(scenario, tmp_path)
     before = snapshot(tmp_path)
     result = trial.run()
-    if os.geteuid() and result["result"] is False:
+    if not is_root() and result["result"] is False:
         pytest.skip(f"needs root: {result['comment']}")
     assert result["result"], result["comment"]
     foreseen = trial.undo("--test")
@@ -285,7 +286,7 @@ def test_what_finds_nothing_to_take_away_is_undecided_behind_what_it_requires(
     decided.
     """
     with skipping_what_needs_root():
-        scenario.setup(tmp_path)
+        scenario.begin(tmp_path)
     result = Trial(scenario, tmp_path, behind={"cmd.run": [{"name": "env true"}]}).run("--test")
     takes = takes_away(scenario.function.partition(".")[2])
     assert result.get("__decided_by__", "") == ("cmd: behind" if takes else ""), result

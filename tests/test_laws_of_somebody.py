@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from as_somebody import SOMEBODY
 from command import ROOT
+from needing import needs, needs_root
 from trying import CLASS, wrong
 
 from runner.engine.partial_changes import apology
@@ -23,9 +24,8 @@ from runner.engine.partial_changes import apology
 PARTS = 8
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to be somebody else"
-)
+@needs("setpriv")
+@needs_root("to be somebody else")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_laws_of_a_plain_user(part: int) -> None:
     folder = Path(tempfile.mkdtemp(prefix="laws-"))

@@ -13,6 +13,7 @@ import subprocess
 
 import pytest
 from command import Machine
+from needing import may_mount, needs
 from starting import PATIENCE, a_while, patiently, running, wait_until
 
 ASKING = """
@@ -254,7 +255,8 @@ def test_no_watchdog_is_left_behind(machine: Machine) -> None:
 NO_DEVICES = 'mount -t tmpfs none /dev || exit 99; exec "$@"'
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts")
+@needs("unshare")
+@pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
 @pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
 def test_closed_streams_without_a_null_device_are_no_bug(closed: str, machine: Machine) -> None:
     done = subprocess.run(

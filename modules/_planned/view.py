@@ -24,9 +24,11 @@ from modules import _paths
 from modules._planned.files import Entry, Later, PlannedFiles
 from modules._planned.machine import planned_machine
 from modules.file._paths.walk import PATH_ONLY, resolved
+from modules.file._rights import has_capability
 from runner.api import Record, StateFailed, here
 
 NEW_MOUNTS = 1 << 17  # unshare(2)
+SYS_ADMIN = 21  # capabilities(7): who has it may mount
 BIND, RECURSIVE, PRIVATE = 4096, 1 << 14, 1 << 18  # mount(2)
 # of the file system below: no set-user-ID programs, no devices, no programs
 RESTRICTIONS = os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC
@@ -194,7 +196,7 @@ def planned_view(files: PlannedFiles) -> View | None:
 
 
 def _made(files: PlannedFiles) -> View | None:
-    if os.geteuid() != 0:
+    if not has_capability(SYS_ADMIN):
         return None
     top = {
         name: entry

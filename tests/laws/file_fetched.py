@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+from needing import require
 from serving import served
 
 TEXT = "alpha\nbeta\ngamma\n"
@@ -74,6 +75,7 @@ def keys() -> Path:
     import shutil
     import tempfile
 
+    require("gpg", "openssl")
     home = Path(tempfile.mkdtemp(prefix="laws-gpg-"))
     home.chmod(0o700)
     gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", ""]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere, apply
+from needing import needs_root, require_root
 
 from modules import archive
 from modules.archive import _extract
@@ -151,8 +152,7 @@ def test_zip_keeps_modes(tmp_path: Path) -> None:
 
 
 def test_owner_is_for_the_top_folder_and_below(tmp_path: Path) -> None:
-    if os.geteuid():
-        pytest.skip("only root can give files away")
+    require_root("to give files away")
     apply(extracted, str(tmp_path / "out"), [str(tar(tmp_path / "a.tgz", ("t/a", "x", "file")))])
     (tmp_path / "out/beside").touch()
     (tmp_path / "out/t/more").touch()
@@ -273,7 +273,7 @@ def test_another_archive_than_the_one_that_was_listed_is_refused(
     assert os.listdir(tmp_path) == ["a.tgz"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@needs_root()
 @pytest.mark.parametrize("options", [[], ["--exclude=none"]])
 def test_an_archive_that_its_owner_overwrites_while_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]

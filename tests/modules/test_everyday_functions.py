@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere, needs_a_name, own_name
+from needing import may_mount, needs, needs_root, require
 from starting import background, wait_until
 
 from modules import cmd, file, git, mount, network, ps, shadow, ssh, status, sysfs
@@ -104,6 +105,7 @@ def test_a_look_changes_no_key(tmp_path: Path) -> None:
 
 
 @needs_a_name
+@needs("ssh-keygen")
 def test_hosts_that_are_known(tmp_path: Path, change: None) -> None:
     known: dict[str, Any] = {"config": str(tmp_path / "known")}
     given: dict[str, Any] = {"key": OTHER, "enc": "ed25519", **known}
@@ -147,6 +149,7 @@ def test_a_host_that_cannot_be_known(change: None, call: Callable[[], Any], mess
 
 
 @needs_a_name
+@needs("ssh-keygen")
 def test_keys_of_users_and_of_the_machine(tmp_path: Path, here: HarnessHere) -> None:
     for name, phrase in (("open", ""), ("closed", "secret")):
         words = ["-q", "-t", "ed25519", "-N", phrase, "-C", "", "-f", str(tmp_path / name)]
@@ -168,7 +171,7 @@ def test_keys_of_users_and_of_the_machine(tmp_path: Path, here: HarnessHere) -> 
     }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@needs_root()
 def test_a_user_sees_nothing_of_the_environment_of_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "hunter2")
     done = cmd.probe(user_units.UnitOwner("daemon", 1, 1, "/").argv("env"))
@@ -462,7 +465,7 @@ def test_commands_in_the_background_and_elsewhere(tmp_path: Path) -> None:
     assert all(shell.startswith("/") for shell in cmd.shells())
     with pytest.raises(StateFailed, match="is no folder"):
         cmd.run_chroot("/no/such", "true")
-    if os.geteuid() == 0:
+    if may_mount():
         assert cmd.run_chroot("/", "echo $0; pwd")["stdout"].splitlines()[1] == "/"
         assert cmd.run_chroot(str(tmp_path), "true")["retcode"] == 127  # nothing is mounted there
 
@@ -497,6 +500,7 @@ def test_backups_are_listed_restored_and_deleted(tmp_path: Path, change: None) -
 PATCH = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n l1\n-l2\n+L2\n"
 
 
+@needs("patch")
 def test_a_file_is_patched(tmp_path: Path, change: None) -> None:
     path, patch = tmp_path / "f", tmp_path / "p"
     path.write_text("l1\nl2\n")
@@ -585,6 +589,7 @@ def test_what_a_trees_own_states_call(tmp_path: Path, change: None, here: Harnes
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A repository with a commit on main, tagged v1, and one more on dev."""
+    require("git")
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".gitconfig").write_text("[user]\nname = n\nemail = e@example.com\n")
     script = (

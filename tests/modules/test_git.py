@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere, own_name
+from needing import require
 
 from modules import git
 from runner.api import CommandFailed, StateFailed, changes_allowed, running
@@ -31,6 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHer
         monkeypatch.setenv(f"GIT_{name}_NAME", "n")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@b")
     monkeypatch.setenv("HOME", str(tmp_path))
+    require("git")
     subprocess.run(["sh", "-ec", REMOTE], cwd=tmp_path, check=True, capture_output=True)
     current = HarnessHere(root=tmp_path)
     with running(current):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,12 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere
+from needing import needs, needs_root
 
 from modules import gpg
 from runner.api import ChangeNotAllowed, CommandFailed, StateFailed, changes_allowed, running
 
-pytestmark = pytest.mark.skipif(shutil.which("gpg") is None, reason="there is no gpg")
+pytestmark = needs("gpg")
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def test_keys_are_listed_and_chosen(home: str, here: HarnessHere) -> None:
         gpg.get_key(gnupghome=home)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@needs_root()
 def test_a_users_messages_are_opened_as_that_user(
     here: HarnessHere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 from harness import HarnessHere
+from needing import needs_root
 
 from modules import cmd
 from modules._machine import processes
@@ -158,7 +158,7 @@ def test_a_guard_sees_an_exit_code(machine: Machine, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to do without its rights")
+@needs_root("to do without its rights")
 def test_a_guard_sees_what_is_planned_where_commands_cannot(
     machine: Machine, tmp_path: Path
 ) -> None:

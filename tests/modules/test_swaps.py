@@ -26,6 +26,7 @@ from pathlib import Path
 
 import pytest
 from harness import HarnessHere
+from needing import needs_root, require
 from starting import SCRIPT
 
 import modules
@@ -42,7 +43,7 @@ from runner.language.salt.utils.atomicfile import atomic_open
 from runner.model.families import known_as
 from runner.sources import bundle
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+pytestmark = needs_root()
 MALLORY = 1
 # what changes a device: it writes to its last argument, whatever that leads to
 WRITES = """#!/bin/sh
@@ -756,6 +757,7 @@ def test_an_environment_is_emptied_where_it_was_looked_at(tmp_path: Path) -> Non
 
 def repository(path: Path) -> Path:
     """A repository of root's with one commit."""
+    require("git")
     path.mkdir()
     who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
     for words in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "one"]):

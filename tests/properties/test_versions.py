@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import properties as properties
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from needing import require
 
 from modules.pkg.apk import versions as apk
 from modules.pkg.pacman import versions as pacman
@@ -55,8 +55,7 @@ def test_what_is_older_is_not_newer(one: str, two: str) -> None:
 
 
 def _told(argv: list[str]) -> str:
-    if not shutil.which(argv[0]):
-        pytest.skip(f"{argv[0]} is not installed here")
+    require(argv[0])
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import tarfile
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import is_root
 
 
 def release(machine: Machine, text: str, **more: str) -> None:
@@ -104,7 +104,7 @@ LOCKED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 def as_owner(machine: Machine, *words: str) -> dict[str, Any]:
     """The result where modes count for the caller, too, as they do not for root."""
-    argv = [*(LOCKED if os.geteuid() == 0 else ()), *machine.argv("sls", "a", "--out", "json")]
+    argv = [*(LOCKED if is_root() else ()), *machine.argv("sls", "a", "--out", "json")]
     done = subprocess.run([*argv, *words], capture_output=True, text=True, env=machine.environment)
     (found,) = json.loads(done.stdout)["local"].values()
     assert not [path for path in machine.folder.rglob("*") if path.name == "members"]

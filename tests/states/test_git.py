@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
+from needing import require, require_root
 
 from runner.api import Plan, StateFailed, changes_allowed, running
 from states.git.cloned import cloned
@@ -40,6 +41,7 @@ ONE, TWO, THREE = (
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require("git")
     folder = tmp_path_factory.mktemp("remote")
     sh(REMOTE, folder)
     return folder
@@ -269,8 +271,7 @@ def test_a_plan_doubts_what_local_commits_may_stop(made: Path, tmp_path: Path) -
 
 
 def test_somebody_elses_repository_is_not_emptied(made: Path, tmp_path: Path) -> None:
-    if os.geteuid():
-        pytest.skip("only root can give files away")
+    require_root("to give files away")
     url, target = start(made, tmp_path, CLONE + "chown -R 1234 wt")
     with pytest.raises(StateFailed, match="belongs to somebody else"):
         apply(latest, url, target, force_clone=True)

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 import http.server
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from command import Machine
 from gpg_keys import ADA, ADA_ID, ZOE_ID, armored
+from needing import needs
 from serving import served
 from starting import wait_until
 
-pytestmark = pytest.mark.skipif(shutil.which("dirmngr") is None, reason="there is no dirmngr")
+pytestmark = needs("gpg", "dirmngr")
 ASKED: list[str] = []
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from needing import is_root
 
 INSTALLED = (
     "systemd-sysv",
@@ -404,7 +405,7 @@ def script(contents: Contents) -> str:
 
 def layer(name: str = "base") -> Path:
     """The tar file of one of LAYERS; NoLayer where it cannot be made."""
-    if os.geteuid() != 0:
+    if not is_root():
         raise NoLayer("needs root")
     status = Path("/var/lib/dpkg/status")
     if not status.exists():

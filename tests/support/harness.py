@@ -7,8 +7,6 @@ import functools
 import gc
 import os
 import pwd
-import shutil
-import subprocess
 import sys
 import tempfile
 import weakref
@@ -318,12 +316,3 @@ def own_name() -> str:
 needs_a_name = pytest.mark.skipif(
     own_name().isdigit(), reason="the user who runs the tests has no name"
 )
-
-
-@functools.cache
-def may_mount() -> bool:
-    """Return whether this user may mount, in a name space: root, outside of a locked container."""
-    return os.geteuid() == 0 and (
-        shutil.which("unshare") is not None
-        and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
-    )

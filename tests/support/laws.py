@@ -9,11 +9,16 @@ import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 # what is sampled otherwise is tried as a whole; what is chosen then is always the same
 EVERYTHING = os.environ.get("RUNNER_LAWS") == "all"
+
+
+# what states run that have no stand-in here
+PROGRAMS = {"git.*": "git", "gpg.*": "gpg", "file.patch": "patch", "redis.slaveof": "ip"}
 
 
 def nothing(_: Path) -> None:
@@ -49,6 +54,15 @@ class Scenario:
     stays: Sequence[str] = ()
     after: Sequence[tuple[str, Mapping[str, Any]]] = ()
     offline: bool = False
+
+    def begin(self, tmp: Path) -> None:
+        """Prepare the folder; skip the test where this machine lacks the program of the state."""
+        from needing import require  # scenarios are tried without pytest, too
+
+        for functions, program in PROGRAMS.items():
+            if fnmatchcase(self.function, functions):
+                require(program)
+        self.setup(tmp)
 
     def arguments(self, tmp: Path) -> dict[str, Any]:
         """The arguments with `{tmp}` filled in."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needing import is_user_0, require_root
 from starting import wait_until
 
 from runner.engine.rehearsal.namespaces import die_with_parent
@@ -35,6 +36,8 @@ def _programs() -> Path:
         )
     if not found:
         pytest.skip("PostgreSQL's server is not installed")
+    if is_user_0():
+        require_root("PostgreSQL's server runs as somebody else")
     try:
         pwd.getpwuid(os.geteuid())
     except KeyError:
@@ -45,7 +48,7 @@ def _programs() -> Path:
 def _start(argv: Sequence[object]) -> subprocess.Popen[bytes]:
     """Start a program as the user who may run PostgreSQL; it dies with this process."""
     user: dict[str, Any] = (
-        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+        {"user": "postgres", "group": "postgres", "extra_groups": []} if is_user_0() else {}
     )
     quiet = subprocess.DEVNULL
     dying = functools.partial(die_with_parent, signal.SIGQUIT)
@@ -68,7 +71,7 @@ def started() -> bool:
         f"{programs}:{os.environ['PATH']}"  # psql itself: Debian's wrapper takes most of the time
     )
     (base / "space").mkdir(parents=True)
-    if os.geteuid() == 0:
+    if is_user_0():
         shutil.chown(base, "postgres", "postgres")
         shutil.chown(base / "space", "postgres", "postgres")
     made = ["-D", base / "data", "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"]

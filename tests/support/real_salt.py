@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needing import is_user_0
 from starting import PATIENCE
 
 PACKAGES = (
@@ -57,7 +58,7 @@ class NoSalt(Exception):
 
 def environment() -> Path:
     """The folder with Salt's programs. Raises NoSalt where it cannot be made."""
-    usual = "/var/cache" if os.geteuid() == 0 else Path.home() / ".cache"
+    usual = "/var/cache" if is_user_0() else Path.home() / ".cache"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or usual, "runner-machine")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +134,7 @@ class RealSalt:
             "sock_dir": str(folder / "master" / "sock"),
             "auto_accept": True,
             "worker_threads": 2,
-            "user": "root" if os.geteuid() == 0 else os.environ.get("USER", "root"),
+            "user": "root" if is_user_0() else os.environ.get("USER", "root"),
         }
         drop_in = Path(master_config, "master.d")
         drop_in.mkdir()

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from needing import require
+
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -25,6 +27,7 @@ class Repository:
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
         self.url = f"file://{folder}"
+        require("git")
         subprocess.run(["git", "init", "-q", "-b", "main", folder], check=True, env=ENVIRONMENT)
         for key, value in settings.items():
             self.git("config", key.replace("__", "."), value)
@@ -57,6 +60,7 @@ class SshSigner:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.key = folder / f"{name}-key"
+        require("ssh-keygen")
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(self.key)]
         subprocess.run(words, check=True)
         self.line = f"{name}@example.org {self.key.with_suffix('.pub').read_text()}"
@@ -76,6 +80,7 @@ class GpgSigner:
         home = folder / f"{name}-gpg"
         home.mkdir(mode=0o700)
         self.keys = folder / f"{name}.gpg"
+        require("gpg")
         gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--pinentry-mode", "loopback"]
         words = ["--passphrase", "", "--quick-generate-key", f"{name}@example.org", "ed25519"]
         subprocess.run([*gpg, *words, "sign", "never"], check=True, capture_output=True)

@@ -7,12 +7,12 @@ They are played by executables that write down how they were called: Debian's bu
 from __future__ import annotations
 
 import grp
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from harness import HarnessHere
+from needing import needs_root
 
 from modules import group, shadow, user
 from runner.api import CommandFailed, Plan, StateFailed, changes_allowed, running
@@ -78,7 +78,7 @@ def test_users_and_groups_come_and_go(calls: Callable[[], str]) -> None:
     assert calls() == "addgroup -- root tty\npasswd -l -- zoe\npasswd -u -- zoe\n"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may change accounts")
+@needs_root("to change accounts")
 def test_what_busybox_cannot_do_fails_in_a_dry_run_too(calls: Callable[[], str]) -> None:
     calls_that_fail: list[Callable[[], None]] = [
         lambda: user.usermod(user.Account("root", shell="/bin/ash")),

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 from harness import HarnessHere
+from needing import needs_root
 
 from modules import _accounts, file, group, shadow, user
 from runner.api import running
 from runner.api.planning import changes_planned
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may read /etc/shadow")
+pytestmark = needs_root("to read /etc/shadow")
 
 
 @pytest.fixture

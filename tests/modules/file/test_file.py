@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 from harness import HarnessHere
+from needing import needs_root
 
 from modules import file
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
 from runner.engine.loader.registry import Registry
-
-ROOT = os.geteuid() == 0
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +64,7 @@ def test_a_write_keeps_mode_and_attributes(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(not ROOT, reason="chown needs root")
+@needs_root("to give files away")
 def test_a_write_keeps_or_sets_the_owner(tmp_path: Path) -> None:
     target = tmp_path / "f"
     target.write_bytes(b"old")
@@ -225,7 +224,7 @@ def test_copy_of_files_and_folders(tmp_path: Path) -> None:
     assert (tmp_path / "g").read_bytes() == b"x"
 
 
-@pytest.mark.skipif(not ROOT, reason="chown needs root")
+@needs_root("to give files away")
 def test_chown_keeps_set_user_id(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
     (tmp_path / "f").chmod(0o4755)

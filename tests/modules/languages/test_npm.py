@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import tarfile
 from pathlib import Path
 
-import pytest
 from command import Machine
+from needing import needs
 
 from modules.languages.npm import _is_of
 
@@ -33,7 +32,7 @@ demo: {npm.removed: [{dir: "{tmp}/app"}]}
 """
 
 
-@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
+@needs("npm")
 def test_a_project_with_an_archive(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.environment["npm_config_offline"] = "true"

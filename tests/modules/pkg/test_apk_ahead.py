@@ -7,13 +7,13 @@ import base64
 import gzip
 import hashlib
 import io
-import os
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from harness import HarnessHere
+from needing import needs_root
 
 from modules import _accounts, _paths, file
 from modules._machine import fetching
@@ -137,7 +137,7 @@ def test_an_archive_is_what_the_package_list_says(played: Path) -> None:
                 _contents.verify(found, manager)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root fetches packages")
+@needs_root("to fetch packages")
 def test_what_a_planned_package_brings_is_there_for_what_follows(played: Path) -> None:
     transaction = Transaction("install", (PackageTarget("tool"),))
     changes = {"tool": {"old": "", "new": "1.2-r0"}}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere
+from needing import require
 
 from modules import cmd
 from modules.pkg.package_manager import Archive
@@ -155,6 +156,7 @@ def test_archives_are_found_in_the_lists(answered: Any, tmp_path: Path, kind: st
     folder = tmp_path / "lists/repodata"
     folder.mkdir(parents=True)
     program = {"gz": "gzip", "xz": "xz", "zst": "zstd"}[kind]
+    require(program)
     packed = subprocess.run([program, "-c"], input=LIST.encode(), capture_output=True, check=True)
     (folder / f"0a-primary.xml.{kind}").write_bytes(packed.stdout)
     asked = [("a+b", "1:2-3"), ("words", "1-1"), ("rude", "1-1"), ("a", "1-1")]

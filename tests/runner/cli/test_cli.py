@@ -4,7 +4,6 @@
 import errno
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from command import Machine, prestarted_server
 from extras import extra_of
+from needing import needs
 
 import runner
 from runner import pipeline
@@ -449,7 +449,7 @@ def test_why_imports_little_more(machine: Machine) -> None:
     assert of_python(imported_by(machine, "why", "x")) <= {*NEEDED.split(), *further}
 
 
-@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="there is no dpkg")
+@needs("dpkg-query")
 def test_converged_packages_users_and_commands_import_little(machine: Machine) -> None:
     machine.write(
         a="dpkg:\n  pkg.installed: []\nroot:\n  user.present: []\n"

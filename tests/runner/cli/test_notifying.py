@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import ROOT, Machine
+from needing import needs
 from starting import PATIENCE, a_while
 
 from runner.sources.config.keys import NOTIFYING
@@ -54,7 +54,7 @@ def called(site: Machine) -> list[str]:
     return names
 
 
-@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
+@needs("jq")
 def test_the_mail_of_the_page_says_why_a_command_failed(site: Machine) -> None:
     (program,) = re.findall(r"jq -r '(\.errors.*?)'\)", (ROOT / "docs/monitoring.md").read_text())
     command = "command:\n  cmd.run:\n    - name: echo no disk >&2; exit 3\n"

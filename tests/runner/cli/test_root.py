@@ -15,14 +15,12 @@ from pathlib import Path
 import pytest
 from as_somebody import SOMEBODY
 from command import Machine
-from harness import may_mount
 from image_root import entries, image_root
+from needing import may_mount, needs
 from repositories import Repository
 from starting import PATIENCE, at_a_terminal, running, wait_until
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not may_mount(), reason="needs root and the right to mount"
-)
+pytestmark = pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
 TREE = """
 /etc/greeting:
   file.managed:
@@ -707,7 +705,7 @@ def test_what_is_no_image(image: Image, make: object, root: str, why: str, cure:
     assert list(image.outside.iterdir()) == []
 
 
-@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv, to be somebody else")
+@needs("setpriv")
 def test_a_user_without_numbers_to_give_is_told_how(image: Image) -> None:
     argv = [*SOMEBODY, *image.argv("sls", "web")]
     done = subprocess.run(argv, capture_output=True, text=True, env=image.environment)

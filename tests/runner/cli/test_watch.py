@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import is_root, needs, needs_own_users
 from repositories import Repository
 from starting import PATIENCE, running, wait_until
 from watching import Watcher, watching
@@ -77,7 +78,7 @@ def test_drift_is_put_right_with_its_reactions(watched: Machine) -> None:
         until_right(watcher, conf)
         assert text(watched.folder / "reacted")
         run = runs(watched)[0]
-        named = r" by pid \d+( \(.+\))?" if os.geteuid() == 0 else ""
+        named = r" by pid \d+( \(.+\))?" if is_root() else ""
         assert re.fullmatch(rf"runner watch: {conf} changed({named})?", run["command"])
         assert run["changed"] == 2
         link.unlink()
@@ -372,6 +373,8 @@ def test_the_process_of_the_plan_may_be_killed(watched: Machine) -> None:
 # ---------------------------------------------------------------- what it watches
 
 
+@needs("unshare")
+@needs_own_users()
 def test_without_inotify_the_timer_looks(watched: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     conf, argv = watched.folder / "conf", watched.argv
     none = 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"'

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from command import Machine
-from harness import may_mount
+from needing import may_mount, needs_root
 from starting import PATIENCE
 
 from modules import cmd
 from runner.api import CommandFailed
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+pytestmark = needs_root("to be somebody else")
 needs_mounts = pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
 
 SLS = """

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from command import Machine
+from needing import require
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 
@@ -86,6 +87,7 @@ def test_what_a_function_of_the_tree_does_again_is_no_drift(machine: Machine) ->
 
 
 def git(folder: Path, *words: str) -> None:
+    require("git")
     who = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
 

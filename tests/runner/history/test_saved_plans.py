@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import is_root, needs
 from starting import at_a_terminal
 
 SECRET = "correct-horse-battery"
@@ -224,6 +225,7 @@ def test_what_a_new_file_would_hold_is_part_of_the_plan(machine: Machine) -> Non
     assert machine("apply", str(path)).stderr == ""
 
 
+@needs("git")
 def test_a_commit_is_named(site: Machine) -> None:
     def git(*words: str) -> None:
         words = ("-c", "user.name=x", "-c", "user.email=x@y", *words)
@@ -283,7 +285,7 @@ def test_a_plan_that_cannot_be_trusted_is_not_used(site: Machine) -> None:
     os.mkfifo(path.with_name("pipe"))
     assert "it is no regular file" in refused(site, path.with_name("pipe"))
     assert "it is no regular file" in refused(site, path.parent)
-    if os.geteuid() == 0:
+    if is_root():
         os.chown(path, 12345, 12345)
         assert "belongs to user 12345" in refused(site, path)
         os.chown(path, 0, 0)
@@ -307,6 +309,7 @@ def test_usage(site: Machine) -> None:
     assert not Path(plan).exists()
 
 
+@needs("ssh-keygen")
 def test_a_signature_is_demanded(site: Machine) -> None:
     folder = site.folder
     for name in ("key", "stranger"):

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import needs_root
 
 from runner.history.kept import Kept, KeptRun
 from runner.history.store import MIGRATIONS
@@ -62,7 +63,7 @@ def test_undo_restores_files(machine: Machine) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@needs_root("to give files away")
 def test_undo_gives_owners_and_groups_back(machine: Machine) -> None:
     changed, gone = machine.folder / "f", machine.folder / "d"
     changed.write_text("old\n")
@@ -810,7 +811,7 @@ def test_undo_of_a_mode_keeps_the_other_names_of_a_file(machine: Machine) -> Non
     assert (machine.folder / "g").samefile(machine.folder / "f")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to do without its rights")
+@needs_root("to do without its rights")
 def test_an_owner_without_roots_rights_undoes_what_nobody_may_read(machine: Machine) -> None:
     (machine.folder / "f").write_text("x")
     (machine.folder / "f").chmod(0o640)
@@ -837,7 +838,7 @@ def test_undo_of_a_hard_link_to_an_equal_file(machine: Machine) -> None:
     assert [path.read_text() for path in paths] == ["same\n"] * 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files to others")
+@needs_root("to give files away")
 def test_what_the_store_has_of_others_is_named_and_not_used(machine: Machine) -> None:
     small, large = machine.folder / "small", machine.folder / "large"
     small.write_text("old\n")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import needs
 
 from runner.language.pillar.undecrypted import form_of
 
@@ -211,6 +212,7 @@ def test_a_store_is_asked_or_the_state_fails(machine: Machine) -> None:
     assert (machine.folder / "f").read_text() == "Plain0Mark\n"
 
 
+@needs("gpg")
 def test_a_message_that_gpg_need_not_decrypt(machine: Machine) -> None:
     """gpg_decrypt_must_succeed: false is for machines without the key, which write nothing."""
     machine.config["gpg_decrypt_must_succeed"] = False

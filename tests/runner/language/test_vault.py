@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere
+from needing import needs
 from vault_server import LOGGED_IN, ROLE, SECRET_ID, TOKEN, VaultServer, serving
 
 from modules.secrets import sdb, vault
@@ -193,6 +194,7 @@ def test_the_variables_of_vault(
         assert vault.read_secret("secret/app", "user") == "application"
 
 
+@needs("openssl")
 def test_tls(tmp_path: Path, server: VaultServer) -> None:
     pem = tmp_path / "both.pem"
     words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=vault"

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from needing import require
 
 
 def pillar(machine: Machine, *words: str) -> Any:
@@ -224,8 +224,7 @@ def test_mistakes(machine: Machine, entries: Any, message: str) -> None:
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A key ring, and `secret` encrypted with it, indented."""
-    if not shutil.which("gpg"):
-        pytest.skip("gpg is not installed")
+    require("gpg")
     home = tmp_path_factory.mktemp("keys")
     home.chmod(0o700)
     gpg = [

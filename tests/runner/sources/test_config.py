@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import needs_a_name, own_name
+from needing import needs_root
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
@@ -18,8 +19,6 @@ from runner.model.said_in import key_folder
 from runner.sources.config import load as config
 from runner.sources.config.file import expand, setting_place
 from runner.sources.config.options import Options
-
-ROOT = os.geteuid() == 0
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +228,7 @@ def test_a_file_that_others_can_write_is_not_used(tmp_path: Path, folder: int, f
     assert len(warnings) == 1 and "others can write it" in warnings[0].message
 
 
-@pytest.mark.skipif(not ROOT, reason="only root can give files away")
+@needs_root("to give files away")
 @pytest.mark.parametrize("what", ["work/runner.yaml", "work"])
 def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, what: str) -> None:
     write(tmp_path / "work" / "runner.yaml", "id: stranger")

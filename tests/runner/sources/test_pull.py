@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from command import ROOT, Machine
+from needing import is_user_0, require
 from starting import PATIENCE
 
 from runner.sources.config.of_tree import MACHINES
@@ -59,6 +60,7 @@ class Site:
         return os.readlink(self.trees / "current")[:40]
 
     def git(self, *words: str) -> str:
+        require("git")
         argv = ["git", *AUTHOR, "-C", str(self.work), *words]
         done = subprocess.run(argv, capture_output=True, text=True, check=True)
         return done.stdout.strip()
@@ -645,7 +647,7 @@ def test_one_command_sets_a_new_machine_up(keys: Site, tmp_path: Path) -> None:
     def runner(*words: str, code: int = 0) -> str:
         """runner as a user who has no configuration; what it writes to stderr."""
         environment = site.machine.environment | {"HOME": str(tmp_path / "home")}
-        if os.geteuid() == 0:  # root's configuration is the machine's: not in a test
+        if is_user_0():  # root's configuration is the machine's: not in a test
             own = "import os; os.geteuid = lambda: 1000; from runner.cli import main; main()"
             argv[2] = own
         done = subprocess.run(

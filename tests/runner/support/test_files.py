@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from needing import needs_root
 
 from runner.model.errors import RunnerError
 from runner.support.files import permissions, text
@@ -275,7 +276,7 @@ def test_a_file_that_grows_while_it_is_read_is_bounded(
         text.read_bounded(str(tmp_path))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="root makes files of others")
+@needs_root("to make files of others")
 @pytest.mark.parametrize(
     ("target", "followed"), [("theirs", True), ("mine", False), ("none", False), ("theirs/x", True)]
 )

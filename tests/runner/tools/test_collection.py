@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from command import ROOT
+from needing import needs_root
 from starting import PATIENCE
 
 from runner import __version__
@@ -274,7 +275,7 @@ def test_the_role_installs_a_python(tmp_path: Path, has_it: bool) -> None:
         assert "E: none" in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="gives a link away")
+@needs_root("to give a link away")
 def test_a_directory_that_others_could_replace(tmp_path: Path) -> None:
     """It is refused: root would start what others put there."""
     remote: Any = runpy.run_path(str(REMOTE))

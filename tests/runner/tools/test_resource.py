@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from command import Machine
 from harness import HarnessHere, look
+from needing import needs
 
 from runner.api import Done, Resource, running
 from runner.engine.loader.registry import Registry
@@ -95,7 +95,7 @@ def test_all_there_is(machine: Machine, state: str) -> None:
     assert applied(machine, sls) == {}
 
 
-@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="no dpkg here")
+@needs("dpkg-query")
 def test_packages(machine: Machine) -> None:
     sls = machine("resource", "pkg", "dpkg", "no-such-package").stdout
     assert "dpkg:\n  pkg.installed:\n    - version: " in sls

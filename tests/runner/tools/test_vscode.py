@@ -9,13 +9,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from needing import needs
 
 EXTENSION = Path(__file__).parents[3] / "editors" / "vscode"
 OWN = {"package.json", "extension.js", "language.json", "sls.tmLanguage.json"}
 CLIENT = "node_modules/vscode-languageclient/package.json"
 
 
-@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
+@needs("npm")
 def test_the_extension_is_packaged(tmp_path: Path) -> None:
     folder = tmp_path / "vscode"
     shutil.copytree(EXTENSION, folder, ignore=shutil.ignore_patterns("node_modules"))

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from harness import HarnessHere, apply, look
+from needing import needs_root
 
 from runner.api import Plan, StateFailed
 from states.file.directory import directory
@@ -189,7 +189,7 @@ def test_a_file_above_is_named(tmp_path: Path) -> None:
         look(directory, f"{tmp_path}/f/a/b", makedirs=True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="chown needs root")
+@needs_root("to give files away")
 @pytest.mark.parametrize("follow", [False, True])
 def test_the_owner_of_links_or_of_what_they_point_to(tmp_path: Path, follow: bool) -> None:
     (tmp_path / "aside").write_text("x")

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
+from needing import needs_root
 
 from modules import cp
 from runner.api import Done, Plan, StateFailed, changes_allowed, running
@@ -398,7 +399,7 @@ def test_a_hash_beside_a_source_is_one_text(machine: Machine) -> None:
 # ---------------------------------------------------------------- owners
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="chown needs root")
+@needs_root("to give files away")
 def test_owners_are_reported_as_written_and_set(tmp_path: Path) -> None:
     done = apply(managed, f"{tmp_path}/f", contents="x", user="daemon", group=1, mode="4755")
     assert done.changes == {"diff": "New file", "user": "daemon", "group": 1, "mode": "4755"}

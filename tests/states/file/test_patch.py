@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from harness import HarnessHere, apply, foresee
+from needing import needs
 
 from states.file.patch import patch
 
 FILE = "--- a\n+++ b\n@@ -1 +1 @@\n-hi\n+ho\n"
 FOLDER = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-hi\n+ho\n"
-pytestmark = pytest.mark.skipif(not shutil.which("patch"), reason="there is no patch program")
+pytestmark = needs("patch")
 
 
 @pytest.mark.parametrize("options", ["", "--unified", "--get=0"])  # the last: not foreseen

@@ -9,6 +9,7 @@ import tarfile
 
 import pytest
 from command import Machine
+from needing import require
 
 PATCH = "--- a\n+++ b\n@@ -1 +1 @@\n-hi\n+ho\n"
 WITH_SOURCE = {
@@ -26,6 +27,8 @@ def test_a_file_of_the_tree_has_the_hash_that_is_asked_for(
     machine: Machine, function: str, form: str
 ) -> None:
     source, more = WITH_SOURCE[function]
+    if function == "file.patch":
+        require("patch")
     tree = machine.folder / "states"
     (tree / "f").write_text("hi\n")
     (tree / "patch").write_text(PATCH)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import Machine
+from needing import needs_root
 
 SUDOERS = """
 {tmp}/new/deep/sudoers:
@@ -126,7 +127,7 @@ def test_contents_that_differ_each_time_are_asked_about_when_they_are_written(
     assert len((machine.folder / "calls").read_text().split()) == 1, "right was accepted before"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who may change /etc/aliases")
+@needs_root("to change /etc/aliases")
 def test_a_module_with_a_check_of_its_own_needs_not_know_of_it(machine: Machine) -> None:
     alias = ("alias.present", "zoe", "target=root", "validate=/bin/true")
     result = machine.results("single", *alias, "--test")["zoe"]

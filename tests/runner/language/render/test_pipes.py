@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from needing import needs
 
 
 def shown(machine: Machine) -> Any:
@@ -118,7 +118,7 @@ def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     )
 
 
-@pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
+@needs("gpg")
 def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> None:
     keys = machine.folder / "keys"
     keys.mkdir(mode=0o700)
