@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
@@ -87,6 +88,27 @@ def printed(words: Sequence[str], most: int) -> Iterator[_Bounded]:
         process.wait()
 
 
+@cache
+def _checked_member() -> type[TarInfo]:
+    """What reads a member: where its header is wrong, tarfile would take the archive to be at its
+    end.
+    """
+    import tarfile
+
+    errors: Any = tarfile
+    wrong = (errors.InvalidHeaderError, errors.TruncatedHeaderError)
+
+    class CheckedMember(tarfile.TarInfo):
+        @classmethod
+        def fromtarfile(cls, archive: TarFile) -> Self:
+            try:
+                return super().fromtarfile(archive)
+            except wrong as problem:
+                raise tarfile.ReadError(str(problem)) from None
+
+    return CheckedMember
+
+
 @contextmanager
 def opened_tar(words: Sequence[str], most: int) -> Iterator[Tar]:
     """What a program prints, as a stream of members. most: bytes. Raises BadArchive."""
@@ -96,7 +118,11 @@ def opened_tar(words: Sequence[str], most: int) -> Iterator[Tar]:
         try:
             opened: Any = stream
             with tarfile.open(
-                fileobj=opened, mode="r|", bufsize=1 << 20, errors="surrogateescape"
+                fileobj=opened,
+                mode="r|",
+                bufsize=1 << 20,
+                errors="surrogateescape",
+                tarinfo=_checked_member(),
             ) as tar:
                 yield Tar(tar, most)
         except tarfile.TarError as problem:

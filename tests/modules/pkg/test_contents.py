@@ -152,10 +152,12 @@ HOLES = {"GNU_sparse_map": "0,0", "GNU_sparse_numblocks": "1"}
         (header("./usr/a", 0, GNU_sparse_size=str(1 << 50), **HOLES), "far larger than itself"),
         (
             header("./usr/a", (8 << 30) - 1, GNU_sparse_size="1", **HOLES),
-            "ends within what it says",
+            "ends within what it says|unexpected end of data",
         ),
         (header("./usr/a", 0, GNU_sparse_size="1", **HOLES | {"GNU_sparse_map": "a,0"}), "number"),
         (header("./usr/a", 0, size="-100000"), "cannot be read"),
+        (header("./usr/a", 0)[:512] + b"x" * 1024, "cannot be read"),
+        (header("./usr/a", 0)[:512] + b"x" * 100, "cannot be read"),
         (header("./usr/a", 0, mtime="inf"), "time that is none"),
         (header("./usr/a", 0, mtime="nan"), "time that is none"),
         (header("./usr/a", 0, uid="99999999999"), "has an owner"),
