@@ -233,7 +233,7 @@ class Sandbox:
             if self.spec.network != "none":
                 names += NETWORK_CAPABILITIES
             enter = ["setpriv", "--bounding-set", ",".join(f"-{name}" for name in names), *enter]
-            enter.append("--all")
+            enter += ["--all", "--root"]  # here may be a chroot
         command = [*enter, "--", "env", "-C", cwd, *words]
         if os.path.exists(f"{self.cgroup}/memory.max") and self.cgroup:
             join = f'echo 0 >"{self.cgroup}/commands/cgroup.procs" && exec "$@"'

@@ -312,6 +312,26 @@ def test_a_rehearsal_happens_on_a_copy_of_the_image(image: Image) -> None:
     empty_afterwards(image)
 
 
+IN_A_CHROOT = """
+mkdir "$1/chroot" "$1/here" && mount --rbind / "$1/chroot" && cd "$1/chroot$1/here" &&
+mount -t tmpfs none . && mkdir "$1/chroot$1/here/only" && folder=$1 && shift &&
+exec chroot "$folder/chroot" env -C "$folder/here/only" "$@"
+"""
+
+
+def test_a_rehearsal_in_a_chroot_stays_in_its_copy(image: Image) -> None:
+    """The root of the mounts is another one, which has not what is here."""
+    argv = image.argv("rehearse", "single", "test.nop", "name=x", "--quiet")
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", IN_A_CHROOT, "sh", str(image.folder), *argv],
+        capture_output=True,
+        text=True,
+        env=image.environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_rehearsal_can_be_looked_at(image: Image) -> None:
     """It runs the states that the command line chooses."""
     kept = ("--cachedir", str(image.folder / "kept"))
