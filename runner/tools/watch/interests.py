@@ -134,6 +134,7 @@ class Interests:
             if event.mask & inotify.IGNORED:
                 for path in self._paths.pop(event.watch, ()):
                     self._numbers.pop(path, None)
+                    self._authors.leave(path)
         return touched
 
     def _interested(self, path: str, event: inotify.Told) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 PATH = "/proc/self/mountinfo"
 _PIECE = 1 << 16
@@ -48,11 +48,12 @@ class Polled:
         (True, True, False, False)
         """
         rows = [line.split(b" ") for line in of_lines]
-        covered = {(fields[1], fields[4]) for fields in rows}  # by a mount at its place
+        by_number = {fields[0]: fields for fields in rows}
+        places = {(fields[1], fields[4]) for fields in rows if fields[1] != fields[0]}
         self._points: dict[str, bool] = {}
         overlays: dict[str, str] = {}  # with a folder below
         for fields in rows:
-            if (fields[0], fields[4]) not in covered:
+            if not _is_covered(fields, by_number, places):
                 point, rest = _path(fields[4]), fields[fields.index(b"-") + 1 :]
                 self._points[point] = bool(_SHARED.fullmatch(os.fsdecode(rest[0])))
                 if lower := _LOWER.search(rest[-1]):
@@ -72,6 +73,27 @@ class Polled:
         while path not in self._points and path.strip("/"):
             path = os.path.dirname(path)
         return path
+
+
+def _is_covered(
+    fields: list[bytes],
+    by_number: Mapping[bytes, list[bytes]],
+    places: Collection[tuple[bytes, bytes]],
+) -> bool:
+    """Return whether no path leads to a mount: another one is at its place, or on the way there.
+    places: of all mounts, the number of the one that each lies in, with its point.
+    """
+    if (fields[0], fields[4]) in places:
+        return True
+    while True:
+        number, outer, point = fields[0], fields[1], fields[4]
+        while point != b"/":
+            point = os.path.dirname(point)
+            if (outer, point) in places:
+                return True
+        if outer == number or outer not in by_number:
+            return False
+        fields = by_number[outer]
 
 
 def points(of_lines: Iterable[bytes]) -> list[str]:

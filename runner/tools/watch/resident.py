@@ -32,7 +32,8 @@ SETTLE, LONGEST_SETTLE = 0.2, 2.0  # seconds of quiet after an event, and what i
 MINUTE, MOST_ACTS, MOST_LOOKS = 60.0, 3, 30  # in a minute on one state: then it is left alone
 AGAIN = 5.0  # seconds until a tree is compiled again whose process has died
 CHANGED = " changed"
-POLL = 10.0  # seconds between looks at file systems that others change without a word
+POLL = 10.0  # seconds between looks at file systems that others change without a word,
+MOST_POLLING = 0.002  # and the part of a processor's time that they may take
 COARSE = 0.01  # seconds that the times of files may be behind the clock
 LONGEST_SLEEP = 86_400.0  # seconds: poll(2) takes no more than some weeks
 TREE, EDITED = (
@@ -513,8 +514,10 @@ class Resident:
 
     def _poll(self) -> None:
         """Look for what the kernel does not tell."""
+        began = time.process_time()
         self._note(self._interests.poll(self._polled.has))
-        self._next_poll = time.monotonic() + POLL
+        spent = time.process_time() - began
+        self._next_poll = time.monotonic() + max(POLL, spent / MOST_POLLING)
 
     def _by_network(self) -> list[str]:
         """Return the states that go by the kernel's network."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from collections.abc import Iterator
@@ -264,6 +265,59 @@ def test_who_changes_a_file_is_named(tmp_path: Path, watching: Watching) -> None
     assert by(file) == ""
 
 
+def test_what_was_moved_away_wakes_nobody(tmp_path: Path, watching: Watching) -> None:
+    """A log that is rotated, say, and written on."""
+    file, elsewhere, authors = tmp_path / "log", tmp_path / "elsewhere", watching.authors
+    elsewhere.mkdir()
+    look = ("path", str(file))
+
+    def is_told() -> bool:
+        poll = select.poll()
+        poll.register(watching.watches.descriptor, select.POLLIN)
+        if authors.descriptor >= 0:
+            poll.register(authors.descriptor, select.POLLIN)
+        told = bool(poll.poll(0))
+        watching.touched()
+        authors.read()
+        return told
+
+    for place in (tmp_path / "log.1", elsewhere / "log.2"):
+        with file.open("w") as log:
+            watching.take(a=look)
+            file.rename(place)
+            assert is_told()
+            watching.take(a=look)
+            log.write("more")
+            log.flush()
+            is_told()  # at most once
+            log.write("more")
+            log.flush()
+            assert not is_told()
+    file.write_text("new")
+    assert is_told()
+    watching.take(a=look)
+    authors.of([str(file)])
+    file.write_text("other")
+    authors.read()
+    assert authors.descriptor < 0 or authors.of([str(file)]), "it is marked again"
+
+
+def test_of_folders_that_come_and_go_nothing_is_kept(tmp_path: Path, watching: Watching) -> None:
+    look = ("tree", str(tmp_path))
+    watching.take(a=look)
+    for number in range(100):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        watching.touched()
+        watching.take(a=look)
+        folder.rmdir()
+        watching.touched()
+        watching.take(a=look)
+    kept = len([*tmp_path.parents]) + 1
+    for named in (watching.authors._keys, watching.authors._masks, watching.interests._numbers):
+        assert len(named) <= kept
+
+
 def test_what_no_kernel_tells_of_is_polled(tmp_path: Path, watching: Watching) -> None:
     file, tree = tmp_path / "file", tmp_path / "tree"
     file.touch()
@@ -317,6 +371,19 @@ def test_file_systems_that_others_change_are_polled(
     assert (polled.has("/srv/a"), polled.has("/usr")) == (is_polled, False)
     kinds = watched_by([("path", "/srv/a"), ("program", "sh")], polled.has).kinds
     assert ("polled" in kinds) is is_polled
+
+
+def test_what_lies_below_a_mount_is_no_more_where_it_was() -> None:
+    lines = [
+        "20 1 8:1 / / rw - ext4 /dev/sda1 rw",
+        "21 20 8:2 / /srv/data rw - ext4 /dev/sda2 rw",
+        "22 21 8:3 / /srv/data/deep rw - ext4 /dev/sda3 rw",
+        "23 20 0:8 / /srv rw - nfs server:/ rw",
+        "24 23 8:4 / /srv/own rw - ext4 /dev/sda4 rw",
+    ]
+    polled = Polled(line.encode() for line in lines)
+    paths = ("/srv/data/a", "/srv/data/deep/a", "/srv/a", "/srv/own/a", "/srv2")
+    assert [polled.has(path) for path in paths] == [True, True, True, False, False]
 
 
 def test_watches_and_memory_do_not_grow(tmp_path: Path, watching: Watching) -> None:

@@ -7,6 +7,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from runner.tools.watch import resident
+from runner.tools.watch.interests import Interests
 from runner.tools.watch.resident import MINUTE, MOST_LOOKS, Resident, Settings
 
 Asked = tuple[float, str, list[str] | None]
@@ -48,7 +50,11 @@ class Simulated:
         for name in "ab":
             (folder / name).touch()
         began = time.time()
-        clock = SimpleNamespace(time=lambda: began + self.passed, monotonic=lambda: self.passed)
+        clock = SimpleNamespace(
+            time=lambda: began + self.passed,
+            monotonic=lambda: self.passed,
+            process_time=lambda: self.passed,
+        )
         monkeypatch.setattr(resident, "time", clock)
         monkeypatch.setattr(resident, "select", SimpleNamespace(**vars(select) | {"poll": self}))
         monkeypatch.setattr(resident, "PlanProcess", lambda make, leave: _Process(self))
@@ -145,3 +151,25 @@ def test_the_timer_looks_with_the_plan_from_before(simulated: Simulated) -> None
     times = [at for at, _, _ in simulated.asked]
     assert [tags for _, _, tags in simulated.asked] == [None] * 4
     assert [round((at - times[0]) / 1800) for at in times] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("cost", "pause"), [(0.0, 10), (0.01, 10), (0.1, 50)])
+def test_what_is_polled_takes_a_small_part_of_the_time(
+    simulated: Simulated, monkeypatch: pytest.MonkeyPatch, cost: float, pause: int
+) -> None:
+    times = list[float]()
+
+    class Costly(Interests):
+        polls = True
+
+        def poll(self, is_polled: Callable[[str], bool]) -> dict[str, str]:
+            times.append(simulated.passed)
+            simulated.passed += cost
+            if len(times) == 10:
+                raise Enough
+            return {}
+
+    monkeypatch.setattr(resident, "Interests", Costly)
+    simulated.run(lambda count: None)
+    later = times[5:]
+    assert [round(after - before) for before, after in pairwise(later)] == [pause] * 4
