@@ -9,7 +9,7 @@ from typing import Any
 from modules import _paths, cmd
 from modules._machine import processes
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed, changer, for_states, here
+from runner.api import CommandFailed, changer, for_states
 
 LIVE = "/etc/letsencrypt/live"
 WINDOW = 30  # days before the end in which certbot renews
@@ -87,7 +87,7 @@ def cert(name: str, **options: Any) -> dict[str, Any]:
     argv = command(name, **options)
     done = cmd.execute(argv)
     if done.retcode:
-        said = here.masked((done.stderr or done.stdout).strip())
+        said = (done.stderr or done.stdout).strip()
         raise CommandFailed(f"certbot did not get the certificate {name}: {said}")
     return {"result": True, "comment": f"Certificate {name} obtained"}
 

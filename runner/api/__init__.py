@@ -434,9 +434,6 @@ class Here(Protocol):
         depth, as `secret` does.
         """
 
-    def masked(self, text: str) -> str:
-        """The text with its secrets replaced, for a log."""
-
     def emit(self, event: Event) -> None: ...
 
 

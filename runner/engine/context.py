@@ -381,9 +381,6 @@ class Current:
     def hide_named(self, values: Mapping[str, Any]) -> None:
         self.run.secrets.collect_named(values)
 
-    def masked(self, text: str) -> str:
-        return str(self.run.secrets.mask(text))
-
     def emit(self, event: Event) -> None:
         refuse_unforeseen("an event")
         if (

@@ -65,6 +65,7 @@ mkdir -p /var/lib/systemd/linger; touch /var/lib/systemd/linger/ann
 echo 'hello {{ world }} {% raw %}' >/srv/app/template
 printf '\001\002\377' >/srv/app/binary
 seq 200 >/srv/app/long
+printf 'welcome, Zq7Kd2x9\n\0\1' >/srv/app/greets
 printf 'x' >"$(printf '/srv/app/new\nline: !!python')"
 printf 'x' >"$(printf '/srv/app/bad\377')"
 printf 'y' >'/srv/app/sp ace: {{ x }} #"'
@@ -200,7 +201,7 @@ EXPECTED = {
         "ufw route allow in on eth1 out on eth2: no state",
     ],
 }
-SECRETS = ("hunter22", "AKIAIOS", "PRIVATE KEY", "$y$")
+SECRETS = ("hunter22", "Zq7Kd2x9", "AKIAIOS", "PRIVATE KEY", "$y$")
 ASKED_BY_ANN = """
 cd; mkdir states; runner resource -q >states/site.sls
 printf 'file_roots: {base: [states]}' >runner.yaml
@@ -216,7 +217,8 @@ def made_by_hand(debian: Debian) -> Debian:
 
 def test_a_machine_made_by_hand_is_adopted(made_by_hand: Debian) -> None:
     machine = made_by_hand
-    done = machine.runner("resource", "--layout", "/root/site")
+    pillar = ("--pillar", "{token: Zq7Kd2x9}")
+    done = machine.runner("resource", "--layout", "/root/site", *pillar)
     assert "states/firewall.sls and " in done.stdout
     config = ("--config", "/root/site/runner.yaml")
     checked = machine.runner("check", *config).stdout
