@@ -42,7 +42,8 @@ class PlannedMachine(Overview):
     those whose transactions were planned; purged: packages without configuration. packages: those
     of which it is known what they bring. answers: of debconf, by question; None for what nobody
     knows. python_packages: by environment ("": the system's), with their versions. tool_packages:
-    of other languages, by tool and place, as the tool lists them.
+    of other languages, by tool and place, as the tool lists them. coming: the versions of packages
+    that states which are still to come would install.
     """
 
     def __init__(self) -> None:
@@ -68,6 +69,7 @@ class PlannedMachine(Overview):
         self.answers: dict[str, str | None] = {}
         self.python_packages: dict[str, dict[str, str | None]] = {}
         self.tool_packages: dict[tuple[str, str], dict[str, Any]] = {}
+        self.coming: dict[str, str] = {}
 
     @property
     def is_seen_by_commands(self) -> bool:

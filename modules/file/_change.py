@@ -18,7 +18,7 @@ from modules.file._owners import gid_of, uid_of
 from modules.file._paths.place import Place, place
 from modules.file._rights import refuse_mounted
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
-from runner.api import StateFailed, changer
+from runner.api import StateFailed, changer, is_planning
 from runner.api import forget_looks as _forget_looks
 
 P = ParamSpec("P")
@@ -45,7 +45,8 @@ def alters(
                     return function(*args, **kwargs)
                 finally:
                     if where.startswith(_SYSTEM):
-                        _forget_looks(None)
+                        only = is_planning()  # dry: programs that looks have asked see no plan
+                        _forget_looks(None, *((where, _paths.realpath(where)) if only else ()))
 
         call.__module__ = "modules.file"  # events say file.write, wherever the function lies
         return changer(touches=["files"], before=before, planned=planned)(call)

@@ -17,7 +17,14 @@ from modules.pkg._changes import (
 )
 from modules.pkg._indispensable import indispensable
 from modules.pkg._outcome import NotDone, carry_out, refuse_image, set_holds
-from modules.pkg._planned import brought, leftovers, list_pkgs, note_plan, planned_changes
+from modules.pkg._planned import (
+    brought,
+    leftovers,
+    list_pkgs,
+    note_coming,
+    note_plan,
+    planned_changes,
+)
 from modules.pkg._queries import (
     file_list,
     group_info,

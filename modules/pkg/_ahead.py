@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from modules._machine import fetching
+from modules._planned.machine import planned_machine
 from modules.pkg import _contents
 from modules.pkg._contents import Contents
 from modules.pkg._tar import BadArchive
@@ -180,11 +181,12 @@ def _archives(manager: PackageManager, versions: Versions) -> dict[str, Archive]
     stamp = lists_stamp(manager)
     known = _known(stamp)
     found = {name: known[name, version] for name, version in versions if (name, version) in known}
-    rest = tuple((name, version) for name, version in versions if name not in found)
-    if rest:
-        listed = manager.find_archives(rest)
+    if len(found) < len(versions):
+        asked = {**planned_machine().coming, **dict(versions)}
+        rest = [pair for pair in sorted(asked.items()) if pair not in known]
+        listed = manager.find_archives(tuple(rest))
         more = {name: each for name, each in listed.items() if _DIGEST.fullmatch(each.digest)}
-        found |= more
+        found |= {name: more[name] for name, _ in versions if name in more}
         known |= {(archive.name, archive.version): archive for archive in more.values()}
         _keep(stamp, known)
     return found

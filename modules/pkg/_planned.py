@@ -27,6 +27,13 @@ def note_plan(changes: Changes) -> None:
 
 
 @for_states
+def note_coming(changes: Changes) -> None:
+    """Keep in mind what all states of a kind do together: archives are looked up once."""
+    versions = {name: change["new"] for name, change in changes.items()}
+    planned_machine().coming.update(versions)
+
+
+@for_states
 def brought(changes: Changes) -> list[Any]:
     """Return what changes provide: packages, and what goes with others, which nobody knows."""
     packages = [("pkg", name) for name, change in changes.items() if change["new"]]

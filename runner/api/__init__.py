@@ -689,8 +689,8 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
                 return None
             key = ("refreshed", inner.__qualname__, repr((args, kwargs)))
             if key not in done:
-                done[key] = inner(*args, **kwargs)
-            answer: R = done[key]
+                done[key] = ({}, inner(*args, **kwargs))
+            answer: R = done[key][1]
             return answer
 
         call.__dict__["fetches"] = True
@@ -727,13 +727,12 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             answers = here.store("cached_look").setdefault(topic, {})
             key = (inner.__module__, inner.__qualname__, repr((args, kwargs)))
-            stamp = [
-                _stamp(path.format(*args, *kwargs.values()) if "{" in path else path)
-                for path in paths
-            ]
+            values = (*args, *kwargs.values())
+            named = [path.format(*values) if "{" in path else path for path in paths]
+            stamps = {path: _stamp(path) for path in named}
             answer = answers.get(key)
-            if answer is None or answer[0] != stamp:
-                answers[key] = answer = (stamp, LOG.asked(topic, inner, *args, **kwargs))
+            if answer is None or answer[0] != stamps:
+                answers[key] = answer = (stamps, LOG.asked(topic, inner, *args, **kwargs))
             told: R = answer[1]
             return told
 
@@ -754,11 +753,24 @@ def _stamp(path: str) -> tuple[Any, ...] | None:
     return status.st_mtime_ns, status.st_ino, status.st_size
 
 
-def forget_looks(topics: frozenset[str] | None) -> None:
-    """Drop the answers of `cached_look` on some topics (None: on all)."""
+def forget_looks(topics: frozenset[str] | None, *planned: str) -> None:
+    """Drop the answers of `cached_look` on some topics (None: on all). planned: where the planned
+    machine alone was altered; an answer that goes by other files stays, as programs see no plan.
+    """
     answers = here.store("cached_look")
     for topic in list(answers) if topics is None else topics & answers.keys():
-        answers[topic].clear()
+        known = answers[topic]
+        for key in [key for key, (files, _) in known.items() if not _are_others(files, planned)]:
+            del known[key]
+
+
+def _are_others(files: Collection[str], planned: Collection[str]) -> bool:
+    """Return whether both are known, and no file is among some paths, above or below one."""
+    return bool(files and planned) and not any(
+        "*" in file or lies_in(path, file) or lies_in(file, path)
+        for file in files
+        for path in planned
+    )
 
 
 # ---------------------------------------------------------------- loaded by those who use them

@@ -178,6 +178,7 @@ def _share(
         if whole is not None and all(change["new"] for change in whole.values()):
             if len(states) < len(every) and not _holds_plans(whole):
                 return None  # what they do not go together with may have been planned
+            pkg.note_coming(whole)
             needs = manager.needs(tuple(sorted(whole)))
             closure = _Closure(whole, needs, there, before, together, options.recommended)
             return closure.of(names)

@@ -145,6 +145,25 @@ def test_the_dry_run_says_what_the_real_one_does(graph: Debian, case: str) -> No
     assert len([line for line in asked if line.startswith("apt-cache policy")]) <= 1, asked
 
 
+def test_apt_answers_each_question_once_for_all_states(graph: Debian) -> None:
+    """Files that are planned in between, those of packages as well, are none that it goes by."""
+    between = {
+        name: {"file.managed": [{"name": name}, {"contents": "x"}]}
+        for name in ("/etc/between", "/usr/local/lib/between")
+    }
+    tree: dict[str, Any] = {}
+    for package, path in zip(("web", "app", "extra"), [*between, ""], strict=True):
+        tree |= installed(package) | ({path: between[path]} if path else {})
+    graph.tree(graph=json.dumps(tree))
+    dry = graph.results("sls", "graph", "--test")
+    asked = graph.read("cat /run/asked").split("\n")
+    assert len(asked) == len({*asked}), asked
+    kinds = [word for line in asked for word in ("policy", "-s", "--print-uris", "depends")]
+    told = {kind: sum(f" {kind} " in line for line in asked) for kind in kinds}
+    assert told == {"policy": 1, "-s": 1, "--print-uris": 1, "depends": 1}, asked
+    assert unlike(dry, graph.results("sls", "graph")) == {}
+
+
 def test_recommendations_that_are_off_bring_nothing(graph: Debian) -> None:
     graph.tree(graph=json.dumps(installed("app", "web", "extra")))
     for setting, brought in (("false", set()), ("true", {"extra"})):

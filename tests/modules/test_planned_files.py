@@ -22,7 +22,7 @@ from modules._planned import view
 from modules._planned.files import Held, _supposed, planned_files
 from modules._planned.machine import looks_kept, merged, merged_names
 from modules._planned.overlay import is_planned
-from runner.api import changes_allowed, running
+from runner.api import cached_look, changes_allowed, forget_looks, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
 
@@ -381,6 +381,28 @@ def test_looks_are_kept_where_only_the_plan_changes() -> None:
             answers.clear()
             answers["kept"] = {"c": 3}
         assert answers == {"kept": {"a": 1, "c": 3}, "none": {}}
+
+
+OTHERS = {"/etc/aptitude": True, "/usr/bin/x": True, "/etc/list": True}
+THEIRS = {"/etc/apt/a": False, "/etc/apt": False, "/etc": False, "/etc/lists/a/b": False}
+
+
+@pytest.mark.parametrize(("path", "stays"), (OTHERS | THEIRS).items())
+def test_answers_that_go_by_other_files_than_planned_ones_stay(path: str, stays: bool) -> None:
+    """A program that was asked sees no plan; in a real run all may be others."""
+    answers = iter(range(100))
+    by_files = cached_look("files", "/etc/apt", "/etc/{0}/a")(lambda name: next(answers))
+    by_any = cached_look("any", "/srv/*/x")(lambda: next(answers))
+    by_none = cached_look("none")(lambda: next(answers))
+    with running(HarnessHere(dry=True)):
+        before = (by_files("lists"), by_any(), by_none())
+        forget_looks(None, path)
+        assert (by_files("lists") == before[0]) is stays
+        assert by_any() != before[1]
+        assert by_none() != before[2]
+        known = by_files("lists")
+        forget_looks(None)
+        assert by_files("lists") != known
 
 
 def test_a_file_without_a_name_goes_with_who_holds_it() -> None:

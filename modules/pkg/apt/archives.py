@@ -90,7 +90,7 @@ class DpkgPlacement:
     PURGES, RESTORES, KEEPS = True, False, True
     BESIDE: tuple[str, ...] = ("~", ".dpkg-new", ".dpkg-tmp", LEFT, REPLACED)
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
         """names: packages that dpkg knows."""
         self.configuration = apt_shipped.configuration(names) if names else {}
         self._diversions = path_rules.diversions()

@@ -91,7 +91,7 @@ def dpkg_states() -> dict[str, tuple[str, str]]:
     return {name: (state, of) for name, (_, state, of) in known if state != "not-installed"}
 
 
-@cached_look("architecture")
+@cached_look("architecture", "/usr/bin/dpkg")
 def architecture() -> str:
     """Return what this machine's own packages are built for."""
     return cmd.probe(["dpkg", "--print-architecture"]).stdout
@@ -212,7 +212,7 @@ def compare(left: str, right: str) -> int:
     return -1 if _stands(left, "lt", right) else 1
 
 
-@cached_look("versions")
+@cached_look("versions", "/usr/bin/dpkg")
 def _stands(left: str, relation: str, right: str) -> bool:
     return cmd.probe(["dpkg", "--compare-versions", "--", left, relation, right]).retcode == 0
 
@@ -231,12 +231,7 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """Return what packages bring along in the version that apt would install; what they recommend
     if apt installs that.
     """
-    unread = ["replaces", "enhances"]
-    unread += [
-        kind
-        for kind, default in (("recommends", True), ("suggests", False))
-        if not _installs(kind, default)
-    ]
+    unread = ["replaces", "enhances", *_unread()]
     normalized, there = name_normalizer(), list_pkgs()
 
     def stands(name: str, relation: str, version: str) -> bool:
@@ -254,9 +249,13 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
 
 
 @cached_look("candidates", *REPOSITORY_FILES)
-def _installs(kind: str, default: bool) -> bool:
-    output = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
-    return default if not output else "true" in output
+def _unread() -> list[str]:
+    """The kinds of dependencies that apt does not install along with a package."""
+    kinds = {"recommends": "true", "suggests": "false"}  # with what they are unless set otherwise
+    words = [word for kind in kinds for word in (kind, f"APT::Install-{kind.title()}/b")]
+    output = cmd.probe(["apt-config", "shell", *words]).stdout
+    chosen = kinds | dict(re.findall(r"^(\w+)='(\w+)'", output, re.MULTILINE))
+    return [kind for kind, value in chosen.items() if value != "true"]
 
 
 refresh_db, renew_db = _provided.renewal(lambda: apt_get.run("update"))
@@ -447,7 +446,7 @@ def contents_words(path: str) -> list[str]:
 def placement(names: tuple[str, ...]) -> Placement:
     """Return how dpkg places what is in archives of packages."""
     states = dpkg_states()
-    return apt_archives.DpkgPlacement([name for name in names if name in states])
+    return apt_archives.DpkgPlacement(tuple(name for name in names if name in states))
 
 
 @cached_look("packages", *STATUS)

@@ -71,7 +71,8 @@ def shipped() -> Shipped:
     )
 
 
-def configuration(names: Sequence[str]) -> dict[str, str]:
+@cached_look("packages", "/var/lib/dpkg/status")
+def configuration(names: tuple[str, ...]) -> dict[str, str]:
     """Return the configuration files of packages, with their digests."""
     shown = cmd.probe(["dpkg-query", "-W", "-f", "${Conffiles}\\n", "--", *names]).stdout
     matches = (_CONFFILE.match(line) for line in shown.splitlines())

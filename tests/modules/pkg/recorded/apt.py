@@ -97,8 +97,9 @@ ANSWERS = {
         "Remv lighttpd [1.4.69-1]\n"
         "Conf nginx (1.22.1-9+deb12u1 Debian-Security:12/stable-security [amd64])\n"
     ),
-    "apt-config shell found APT::Install-Recommends/b": "found='true'\n",
-    "apt-config shell found APT::Install-Suggests/b": "found='false'\n",
+    "apt-config shell recommends APT::Install-Recommends/b suggests APT::Install-Suggests/b": (
+        "recommends='true'\nsuggests='false'\n"
+    ),
     "apt-cache depends --no-replaces --no-enhances --no-suggests"
     " -o APT::Cache::ShowVersion=true -- adduser libc6 nginx": (
         "nginx\n  Depends: libc6 (>= 2.34)\n |Recommends: <mta>\n    exim4\n    adduser\n"
