@@ -19,18 +19,21 @@ UNPINNED = "installed"  # in a dry run the version of what is to come in the new
 
 
 class Tool(Record):
-    """A program, the package that it comes with, and how it runs. env: as of cmd.run."""
+    """A program, the package that it comes with, and how it runs. env: as of cmd.run. folder: what
+    it installs below, where neither the user nor a project says that.
+    """
 
     program: str
     package: str
     user: str | None = None
     cwd: str | None = None
     env: Any = None
+    folder: str = ""
 
     @property
     def place(self) -> tuple[str, str]:
         """Whose packages it has, for the planned machine: of a user, without a project."""
-        return self.program, self.cwd or f"~{self.user or ''}"
+        return self.program, self.folder or self.cwd or f"~{self.user or ''}"
 
     @property
     def planned(self) -> dict[str, Any]:

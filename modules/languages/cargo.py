@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from modules import _paths, cmd, file
 from modules._machine.surroundings import home
-from modules._machine.tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, UNPINNED, Tool, change
+from modules._planned.machine import merged
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, cached_look
 
@@ -25,21 +26,25 @@ def list_(root: str | None = None, user: str | None = None) -> dict[str, str]:
 
     {{ salt['cargo.list']() | json }}
     """
-    _cargo(user).require()
+    tool = _cargo(user, root)
+    tool.require()
     _root(root)
     # `cargo install --list` would create the record where there is none
     path = os.path.join(_folder(root, user), ".crates.toml")
-    if not file.is_file(path):
-        return {}
+    there: dict[str, str] = {}
     try:
-        packages = tomllib.loads(file.read_bytes(path).decode()).get("v1", {})
-        return {key.split()[0]: key.split()[1] for key in packages}
+        if file.is_file(path):
+            packages = tomllib.loads(file.read_bytes(path).decode()).get("v1", {})
+            there = {key.split()[0]: key.split()[1] for key in packages}
     except (ValueError, IndexError, AttributeError):
         raise CommandFailed(f"{path} is not a record of packages as cargo writes it") from None
+    return merged(there, {name: new and new[0] for name, new in tool.planned.items()})
 
 
 def features(name: str, root: str | None = None, user: str | None = None) -> list[str] | None:
     """The features that a package was built with; None where cargo keeps no record of them."""
+    if planned := _cargo(user, root).planned.get(name):
+        return list(planned[1])
     path = os.path.join(_folder(root, user), ".crates2.json")
     if not file.is_file(path):
         return None
@@ -86,7 +91,8 @@ def install(
     words += [f"--features={one_line(','.join(features), 'features')}"] if features else []
     words += ["--locked"] if locked else []
     words = ["install", *_root(root), *words, "--", plain_name(name, "name")]
-    return change(words, _cargo(user))
+    becomes = {name: (version or UNPINNED, sorted(features or ()))}
+    return change(words, _cargo(user, root), becomes=becomes)
 
 
 def uninstall(name: str, root: str | None = None, user: str | None = None) -> str:
@@ -94,14 +100,15 @@ def uninstall(name: str, root: str | None = None, user: str | None = None) -> st
     has against it.
     """
     words = ["uninstall", *_root(root), "--", plain_name(name, "name")]
-    return change(words, _cargo(user))
+    return change(words, _cargo(user, root), becomes={name: None})
 
 
-def _cargo(user: str | None) -> Tool:
+def _cargo(user: str | None, root: str | None) -> Tool:
     """Return cargo: the one on PATH, else the one that rustup installed for the user."""
     own = os.path.join(home(user), ".cargo/bin/cargo")
     program = own if not cmd.which("cargo") and _paths.exists(own) else "cargo"
-    return Tool(program, "cargo", user, None, {"CARGO_TERM_COLOR": "never"})
+    env = {"CARGO_TERM_COLOR": "never"}
+    return Tool(program, "cargo", user, None, env, os.path.normpath(_folder(root, user)))
 
 
 def _root(root: str | None) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Protocol
 
 from modules.languages import pip
-from runner.api import Done, Name, Pattern, Plan, Planned, StateFailed, here
+from runner.api import Done, Name, Pattern, Plan, Planned, StateFailed, Unforeseen, here
 from states._tools import explained
 
 Version = Annotated[str, Pattern(r"\d[\w.+!-]*", "a whole version like 1.2.3")]
@@ -26,6 +26,15 @@ class Installer(Protocol):
     def uninstall(self, name: str, user: str | None = None) -> str: ...
 
 
+def settled(name: str, old: str, version: str | None) -> str:
+    """The version that is there. Raises Unforeseen where one is asked for, and a dry run does not
+    know in which a package will come.
+    """
+    if version and old == "installed":
+        raise Unforeseen(f"in which version {name} will come")
+    return old
+
+
 def present(
     by: Installer, name: str, version: str | None, upgrade: bool, user: str | None
 ) -> Planned:
@@ -34,7 +43,7 @@ def present(
         raise StateFailed("Only one of 'version' and 'upgrade' is permitted")
     key = pip.normal(name)
     with explained(f"Error looking up '{name}'"):
-        old = by.list_(user).get(key, "")
+        old = settled(name, by.list_(user).get(key, ""), version)
         wanted = by.newest(name, user) if old and upgrade else version
     if old and upgrade:
         here.follows(f"{name} {wanted}")

@@ -11,6 +11,7 @@ from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 from states._tools import explained
+from states.languages._programs import settled
 
 Version = Annotated[str, Pattern(r"\d+\.\d+\.\d+[-+.\w]*", "a whole version like 1.2.3")]
 Crate = Annotated[
@@ -44,10 +45,11 @@ def installed(
             - locked: true
     """
     with explained(f"Error looking up '{name}'"):
-        old = cargo.list_(root, user).get(name, "")
-        built_with = cargo.features(name, root, user)
-    wanted = sorted(features or [])
-    if old and version in (None, old) and (not wanted or built_with in (None, wanted)):
+        old = settled(name, cargo.list_(root, user).get(name, ""), version)
+        wanted = sorted(features or [])
+        is_there = bool(old) and version in (None, old)
+        is_there &= not wanted or cargo.features(name, root, user) in (None, wanted)
+    if is_there:
         return f"Package {name} {old} is already installed"
     changes = {name: {"old": old, "new": version or "installed"}}
     yield Plan(changes, f"Package {name} would be installed", provides=open_at(root, named=[name]))
