@@ -582,6 +582,27 @@ def test_junit(machine: Machine) -> None:
     assert suite[1].attrib["line"] == "6"
 
 
+def test_junit_of_a_dry_run_says_what_is_undecided(machine: Machine) -> None:
+    from xml.etree import ElementTree
+
+    pending = "make:\n  cmd.run: [{name: make everything}]\n"
+    after = (
+        f"tool:\n  file.absent: [{{name: {machine.folder}/none}}, {{require: [{{cmd: make}}]}}]\n"
+    )
+    machine.write(a=FILE + pending + after)
+    suite = ElementTree.fromstring(machine("sls", "a", "--test", "--out", "junit").stdout)
+    cases = {
+        case.attrib["name"]: [(inside.tag, inside.get("message")) for inside in case]
+        for case in suite
+    }
+    assert suite.attrib["skipped"] == "1"
+    ((tag, message),) = cases[f"tool ({machine.folder}/none)"]
+    assert tag == "skipped"
+    assert message.startswith("undecided: ")
+    assert "cmd: make" in message
+    assert {tag for told in cases.values() for tag, _ in told} == {"skipped", "system-out"}
+
+
 def test_events_as_they_happen(machine: Machine) -> None:
     machine.write(a=FILE)
     lines = machine("sls", "a", "--out", "json", "--events", str(machine.folder / "events"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def text(report: Report) -> str:
     """The whole document."""
     failures = sum(result.result is False and result.ran for result in report.results)
-    skipped = sum(not result.ran for result in report.results)
+    skipped = sum(_is_skipped(result, report.dry) for result in report.results)
     seconds = sum(result.duration for result in report.results) / 1000
     counts = (
         f'tests="{len(report.results)}" failures="{failures}" errors="0" skipped="{skipped}"'
@@ -25,8 +25,15 @@ def text(report: Report) -> str:
     )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
     for result in report.results:
-        lines += _case(result)
+        lines += _case(result, report.dry)
     return "\n".join([*lines, "</testsuite>"])
+
+
+def undecided(comment: str, decided_by: str) -> str:
+    """The message of a state whose outcome a dry run cannot know: such a test case is skipped."""
+    first = comment.split("\n")[0]
+    by = f" (decided by {decided_by})" if decided_by and decided_by not in comment else ""
+    return f"undecided: {first}{by}"
 
 
 def errors(problems: Iterable[Diagnostic]) -> str:
@@ -102,23 +109,29 @@ def of_second_run(changed: Mapping[str, str], states: Sequence[str]) -> Iterator
     yield "</testsuite>"
 
 
-def _case(result: Result) -> Iterator[str]:
+def _is_skipped(result: Result, dry: bool) -> bool:
+    return not result.ran or result.outcome(dry) == "undecided"
+
+
+def _case(result: Result, dry: bool) -> Iterator[str]:
     chunk = result.chunk
     name = chunk.id if chunk.id == result.name else f"{chunk.id} ({result.name})"
     place = chunk.place.source
     about = f"classname={_quoted(f'{chunk.sls}.{chunk.function}')} name={_quoted(name)}"
     about += f' file={_quoted(place.file)} line="{place.line}" time="{result.duration / 1000:.3f}"'
-    inside = _inside(result)
+    inside = _inside(result, dry)
     yield f"  <testcase {about}>" if inside else f"  <testcase {about}/>"
     if inside:
         yield f"    {inside}"
         yield "  </testcase>"
 
 
-def _inside(result: Result) -> str:
+def _inside(result: Result, dry: bool) -> str:
     first = _quoted(reason(result.comment, result.changes, result.name).split("\n")[0])
-    if not result.ran:
-        return f"<skipped message={first}/>"
+    if _is_skipped(result, dry):
+        is_open = result.outcome(dry) == "undecided"
+        told = _quoted(undecided(result.comment, result.decided_by)) if is_open else first
+        return f"<skipped message={told}/>"
     if result.result is False:
         return f'<failure type="failed" message={first}>{_escaped(result.comment)}</failure>'
     if result.changes:

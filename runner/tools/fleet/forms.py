@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from runner.output.junit import case, document
+from runner.output.junit import case, document, undecided
 from runner.output.text import reason
 from runner.tools.fleet.grouping import is_failure, label, number, states
 from runner.tools.fleet.records import OK, HostOutcome
@@ -37,6 +37,8 @@ def _suites(outcomes: Iterable[HostOutcome]) -> Iterator[tuple[str, list[str]]]:
             kind = "failure" if is_failure(state) else ""
             if state.get("__state_ran__", True) is False:
                 kind = "skipped"
+            if (decided_by := state.get("__decided_by__")) and not state.get("changes"):
+                kind, comment = "skipped", undecided(comment, str(decided_by))
             name, title = label(key, state).split("  ", 1)
             seconds = number(state.get("duration")) / 1000
             about = state.get("changes") or None
