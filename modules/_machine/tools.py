@@ -6,7 +6,7 @@ the one place that runs them.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from modules import _paths, cmd
@@ -15,6 +15,7 @@ from modules._planned.machine import planned_machine
 from runner.api import CommandFailed, FormerState, Record, Unforeseen, changer, leave_pending
 
 TOPIC = "tool packages"  # of looks at what such a program has installed
+Former = FormerState | Callable[[], FormerState]
 UNPINNED = "installed"  # in a dry run the version of what is to come in the newest
 
 
@@ -90,38 +91,50 @@ def former_program(
     return FormerState(kind, owned(name, user), {"version": version} if version else {})
 
 
+def unforeseen(place: tuple[str, str], what: str) -> Unforeseen:
+    """What a dry run does not know of a place, for the states that follow (`refuse_open`), too."""
+    planned_machine().open_tools.add(place)
+    return Unforeseen(what)
+
+
+def refuse_open(place: tuple[str, str]) -> None:
+    """Raise Unforeseen for a look at a place of which a dry run knows no more what is there."""
+    if place in planned_machine().open_tools:
+        raise Unforeseen(f"what {os.path.basename(place[0])} has made of it by then")
+
+
 def _plan_change(
     words: list[str],
     tool: Tool,
-    was: FormerState | None = None,
+    was: Former | None = None,
     becomes: Mapping[str, Any] | None = None,
 ) -> str:
     """Plan which packages there are; what is in them stays open."""
     if becomes is None:
-        raise Unforeseen(f"what {os.path.basename(tool.program)} makes of it")
+        raise unforeseen(tool.place, f"what {os.path.basename(tool.program)} makes of it")
     planned_machine().tool_packages.setdefault(tool.place, {}).update(becomes)
     leave_pending()
     return ""
 
 
 def _was(
-    words: list[str], tool: Tool, was: FormerState | None = None, becomes: object = None
+    words: list[str], tool: Tool, was: Former | None = None, becomes: object = None
 ) -> FormerState | None:
-    return was
+    return was() if callable(was) else was
 
 
 @changer(touches=[TOPIC, "files"], before=_was, planned=_plan_change)
 def change(
     words: list[str],
     tool: Tool,
-    was: FormerState | None = None,
+    was: Former | None = None,
     becomes: Mapping[str, Any] | None = None,
 ) -> str:
     """Have the program change something: what it prints. Raises CommandFailed with the reason when
     it fails.
 
-    was: what it changes, as it is, for undo; without it undo says that it does not know. becomes:
-    for a dry run, the packages that there are then, None for those that are gone; without it a dry
-    run does not know.
+    was: what it changes, as it is, for undo, or how to ask that; without it undo says that it does
+    not know. becomes: for a dry run, the packages that there are then, None for those that are
+    gone; without it a dry run does not know.
     """
     return tool.output(*words)

@@ -42,7 +42,8 @@ class PlannedMachine(Overview):
     those whose transactions were planned; purged: packages without configuration. packages: those
     of which it is known what they bring. answers: of debconf, by question; None for what nobody
     knows. python_packages: by environment ("": the system's), with their versions. tool_packages:
-    of other languages, by tool and place, as the tool lists them. coming: the versions of packages
+    of other languages, by tool and place, as the tool lists them; open_tools: those of
+    which that is not known. coming: the versions of packages
     that states which are still to come would install.
     """
 
@@ -69,6 +70,7 @@ class PlannedMachine(Overview):
         self.answers: dict[str, str | None] = {}
         self.python_packages: dict[str, dict[str, str | None]] = {}
         self.tool_packages: dict[tuple[str, str], dict[str, Any]] = {}
+        self.open_tools: set[tuple[str, str]] = set()
         self.coming: dict[str, str] = {}
 
     @property

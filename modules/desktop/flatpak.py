@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from modules import cron
 from modules._machine.processes import attempt
 from modules._machine.tools import TOPIC, Tool, change, owned
@@ -26,7 +28,8 @@ def is_installed(name: str, method: str = "system", user: str | None = None) -> 
     {{ salt['flatpak.is_installed']('org.gimp.GIMP') }}
     """
     words = ["info", f"--{method}", "--", plain_name(name, "name")]
-    return _flatpak(user).run(*words).retcode == 0
+    planned: bool | None = _flatpak(user).planned.get(f"{method} {name}")
+    return _flatpak(user).run(*words).retcode == 0 if planned is None else planned
 
 
 @cached_look(TOPIC)
@@ -66,7 +69,8 @@ def install(location: str, name: str, method: str = "system", user: str | None =
     """
     chosen = [plain_name(location, "location"), plain_name(name, "name")]
     words = ["install", f"--{method}", "--noninteractive", "-y", "--", *chosen]
-    return change(words, _flatpak(user), _former_application(name, method, user))
+    former = partial(_former_application, name, method, user)
+    return change(words, _flatpak(user), former, {f"{method} {name}": True})
 
 
 def uninstall(pkg: str, method: str = "system", user: str | None = None) -> str:
@@ -74,7 +78,8 @@ def uninstall(pkg: str, method: str = "system", user: str | None = None) -> str:
     flatpak has against it.
     """
     words = ["uninstall", f"--{method}", "--noninteractive", "-y", "--", plain_name(pkg, "pkg")]
-    return change(words, _flatpak(user), _former_application(pkg, method, user))
+    former = partial(_former_application, pkg, method, user)
+    return change(words, _flatpak(user), former, {f"{method} {pkg}": False})
 
 
 def add_remote(name: str, location: str, method: str = "system", user: str | None = None) -> str:

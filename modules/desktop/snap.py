@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from modules._machine.tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, UNPINNED, Tool, change
 from modules._texts.lines import plain_name
 from runner.api import cached_look
 
@@ -20,6 +20,9 @@ def versions_installed(pkg: str) -> list[dict[str, str]]:
 
     {{ salt['snap.versions_installed']('lxd') | json }}
     """
+    planned: list[dict[str, str]] | None = _SNAP.planned.get(pkg)
+    if planned is not None:
+        return planned
     done = _SNAP.run("list", "--", plain_name(pkg, "pkg"))
     if done.retcode:
         if re.search("no matching snaps installed|no snaps are installed", done.stderr):
@@ -51,10 +54,12 @@ def install(
     words = ["refresh" if refresh else "install"]
     words += [f"--channel={plain_name(channel, 'channel')}"] if channel else []
     words += ["--classic"] if classic else []
-    return change([*words, "--", plain_name(pkg, "pkg")], _SNAP)
+    now = versions_installed(pkg) if refresh else [{"name": pkg, "version": UNPINNED}]
+    becomes = [{**each, "tracking": channel or each.get("tracking", "")} for each in now]
+    return change([*words, "--", plain_name(pkg, "pkg")], _SNAP, becomes={pkg: becomes})
 
 
 def remove(pkg: str) -> str:
     """Remove a snap: what snap prints. Raises CommandFailed with what snap has against it."""
     words = ["remove", "--", plain_name(pkg, "pkg")]
-    return change(words, _SNAP)
+    return change(words, _SNAP, becomes={pkg: []})

@@ -10,7 +10,7 @@ from typing import Annotated
 from modules import _paths
 from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
-from modules._machine.tools import TOPIC, Tool
+from modules._machine.tools import TOPIC, Tool, refuse_open, unforeseen
 from modules._texts.lines import one_line, plain_name
 from runner.api import AbsolutePath, Group, Line, Name, Record, changer, fetcher, for_states
 
@@ -97,6 +97,7 @@ def pending(command: str, directory: str, composer: Composer) -> str | None:
     """The packages that composer would install, update and remove; None when it would do nothing,
     an empty text when it does not say. Raises CommandFailed with what composer has against it.
     """
+    refuse_open(_place(directory))
     with fetching.asking("what composer would install"):
         text = "\n".join(composer.call(command, directory, "--dry-run"))
     counted = [line for line in _COUNTED.findall(text) if re.search("[1-9]", line)]
@@ -105,8 +106,16 @@ def pending(command: str, directory: str, composer: Composer) -> str | None:
     return None if _NOTHING.search(text) else ""
 
 
+def _place(directory: str | None) -> tuple[str, str]:
+    return "composer", os.path.normpath(directory or "")
+
+
+def _plan_change(command: str, directory: str | None, composer: Composer) -> dict[str, str]:
+    raise unforeseen(_place(directory), f"what composer {command} does")
+
+
 @for_states
-@changer(touches=[TOPIC, "files"])
+@changer(touches=[TOPIC, "files"], planned=_plan_change)
 def change(command: str, directory: str | None, composer: Composer) -> dict[str, str]:
     """Run composer: its output. Raises CommandFailed with what composer has against it."""
     quiet = ["--quiet"] if composer.quiet else []

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from modules._machine import fetching
 from modules._machine.scripts import temporary_script
-from modules._machine.tools import TOPIC, Tool, change
+from modules._machine.tools import TOPIC, Tool, change, refuse_open
 from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Unforeseen, cached_look, fetcher, here
@@ -33,6 +33,7 @@ def list_(
     {{ salt['gem.list']('rails') | json }}
     """
     tool = _gem(ruby, runas, gem_bin)
+    refuse_open(tool.place)
     there = _versions(tool.output("list", "--local"), prefix)
     planned = planned_machine().tool_packages.get(tool.place, {})
     return merged(

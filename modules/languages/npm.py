@@ -10,7 +10,7 @@ from typing import Any
 
 from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
-from modules._machine.tools import TOPIC, Tool
+from modules._machine.tools import TOPIC, Tool, refuse_open, unforeseen
 from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import plain_name
 from runner.api import (
@@ -83,6 +83,7 @@ def list_(
 
     {{ salt['npm.list'](dir='/srv/app', depth=0) | json }}
     """
+    refuse_open(_place(dir, runas))
     words = ["--depth", str(depth)] if depth is not None else ["--all"]
     words += [plain_name(pkg, "pkg")] if pkg else []
     report = _report("ls", words, dir, runas, {**LEAVES_NOTHING, **parse_variables(env)})
@@ -216,7 +217,7 @@ def _plan_change(
         coming = here.store(_FORESEEN).get((place, specs), {})
         names = [split_spec(spec)[0] for spec in specs]
         if not names or not coming.keys() >= {*names}:
-            raise Unforeseen("which packages npm installs")
+            raise unforeseen(place, "which packages npm installs")
         becomes = {name: {"version": coming[name]["version"]} for name in names}
     planned_machine().tool_packages.setdefault(place, {}).update(becomes)
     leave_pending()

@@ -82,3 +82,56 @@ def test_what_cargo_builds_is_below_its_root(tools: Machine, tmp_path: Path) -> 
     assert results["new"][1] == {"other": {"old": "", "new": "installed"}}
     assert results["same"] == (True, {})
     assert results["otherwise"] == (None, {"other": {"old": "installed", "new": "installed"}})
+
+
+ANSWERS = {
+    "flatpak": "case $1 in info) exit 1; esac",
+    "snap": "case $1 in list) echo 'error: no matching snaps installed' >&2; exit 1; esac",
+    "composer": "echo 'Package operations: 2 installs, 0 updates, 0 removals'",
+    "npm": "case $1 in ls) echo {};; *) echo '{\"added\": 1}'; esac",
+    "gem": "case $1 in install) echo 'of another gem'; esac",
+}
+NAMED = """
+flatpak: {flatpak.installed: [name: tool, location: here]}
+other: {flatpak.installed: [name: other, location: here]}
+flatpak gone: {flatpak.uninstalled: [name: tool]}
+flatpak twice: {flatpak.uninstalled: [name: tool]}
+snap: {snap.installed: [name: tool, channel: latest/edge]}
+switched: {snap.installed: [name: tool, channel: latest/stable]}
+snap gone: {snap.removed: [name: tool]}
+snap twice: {snap.removed: [name: tool]}
+"""
+OPEN = """
+composer: {composer.installed: [name: APP]}
+composer again: {composer.update: [name: APP/]}
+npm: {npm.installed: [name: tool]}
+npm again: {npm.removed: [name: tool]}
+gem: {gem.installed: [name: tool]}
+gem again: {gem.removed: [name: tool]}
+"""
+
+
+@pytest.fixture
+def answering(tools: Machine, tmp_path: Path) -> Machine:
+    """A machine with programs that say what they would do, in other words than is understood."""
+    for program, text in ANSWERS.items():
+        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{text}\nexit 0\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    return tools
+
+
+def test_planned_applications_are_there_and_go(answering: Machine) -> None:
+    results = told(answering, NAMED)
+    assert results["flatpak gone"] == (None, {"old": "tool", "new": None})
+    for name in ("other", "switched", "snap gone"):
+        assert results[name][0] is None
+    assert results["switched"][1] == {"old": "latest/edge", "new": "latest/stable"}
+    assert results["flatpak twice"] == results["snap twice"] == (True, {})
+
+
+def test_what_a_tool_makes_that_does_not_say_it_is_open(answering: Machine, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    results = told(answering, OPEN.replace("APP", f"{tmp_path}/app"))
+    for tool in ("composer", "npm", "gem"):
+        assert results[tool][0] is None and results[tool][1], tool
+        assert results[f"{tool} again"] == (None, {}), tool
