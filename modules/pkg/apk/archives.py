@@ -8,10 +8,12 @@ An archive is two or three gzip streams, one behind the other: its signature, wh
 
 from __future__ import annotations
 
+# os in this file: it keeps archives in runner's cache, which are no part of the planned machine
 import base64
+import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BufferedReader
 
 from modules import _paths, cmd
@@ -21,10 +23,12 @@ from modules.pkg._tar import BadArchive, opened_tar
 from modules.pkg.apk import database as apk_database
 from modules.pkg.apk import run as apk_run
 from modules.pkg.package_manager import NEEDS, PROVIDES, Archive, Control
+from runner.api import OwnFolder
 
 INSTALLED_SCRIPTS = ("/lib/apk/db/scripts.tar", "/lib/apk/db/scripts.tar.gz")  # of apk 2, of 3
 ABOUT = ".PKGINFO"
 MOST_CONTROL = 16 << 20  # bytes of what an archive says of itself
+MOST_KEPT = 1 << 30  # bytes of archives that were fetched; the oldest go first
 DIGESTS = {"Q1": "sha1", "Q2": "sha256"}  # of control, as the package lists write them
 # scripts of a package by the words of dpkg for them
 SCRIPTS = {
@@ -107,10 +111,25 @@ def _stream(opened: BufferedReader) -> bytes:
     return opened.read(length - len(unpacked.unused_data))
 
 
-def fetch(versions: Sequence[tuple[str, str]], folder: str, seconds: float) -> None:
+def fetch(versions: Sequence[tuple[str, str]], folder: OwnFolder, seconds: float) -> None:
     """Have the newest archives in a folder: apk fetches no others. Raises CommandFailed."""
     names = [name for name, _ in versions]
-    _run.fetch([*apk_run.START, "fetch", "--output", folder, "--", *names], seconds, apk_run.errors)
+    words = ["fetch", "--output", folder.path, "--", *names]
+    _run.fetch([*apk_run.START, *words], seconds, apk_run.errors)
+    _limit(folder, {f"{name}-{version}.apk" for name, version in versions})
+
+
+def _limit(folder: OwnFolder, stay: Collection[str]) -> None:
+    """Remove the oldest archives of a folder that has too many. stay: those that are needed."""
+    times = {}
+    for found in os.scandir(folder.path):
+        if found.name.endswith(".apk") and found.is_file(follow_symlinks=False):
+            status = found.stat(follow_symlinks=False)
+            times[found.name] = (status.st_ctime_ns, status.st_size)
+    much = sum(size for _, size in times.values()) - MOST_KEPT
+    for name in sorted(sorted(times.keys() - stay), key=times.__getitem__):
+        if much > 0 and folder.remove(name):
+            much -= times[name][1]
 
 
 def contents_words(path: str) -> list[str]:

@@ -155,8 +155,7 @@ def fetch_archives(
     versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
 ) -> None:
     """Have archives in the cache. Raises CommandFailed."""
-    os.makedirs(_folder(), mode=0o700, exist_ok=True)
-    apk_archives.fetch(versions, _folder(), seconds)
+    apk_archives.fetch(versions, here.cache_folder("apk"), seconds)
 
 
 @cached_look("packages", DATABASE)

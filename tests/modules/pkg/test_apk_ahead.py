@@ -137,6 +137,33 @@ def test_an_archive_is_what_the_package_list_says(played: Path) -> None:
                 _contents.verify(found, manager)
 
 
+def test_the_oldest_archives_that_were_fetched_go(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But none that is needed now, and nothing else."""
+    with running(here()):
+        found = Path(archive().path)
+        found.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        old = [found.with_name(f"old-{number}.apk") for number in range(3)]
+        note = found.with_name("note")
+        note.write_bytes(bytes(99))
+
+        def left() -> list[bool]:
+            for path in old:
+                if not path.exists():
+                    path.write_bytes(bytes(10))
+            apk.fetch_archives((("tool", "1.2-r0"),), None, 9)  # type: ignore[arg-type]
+            assert found.exists() and note.exists()
+            return [path.exists() for path in old]
+
+        assert left() == [True, True, True]
+        monkeypatch.setattr(apk_archives, "MOST_KEPT", found.stat().st_size + 20)
+        times = sorted(old, key=lambda path: path.stat().st_ctime_ns)
+        assert left() == [path != times[0] for path in old]
+        monkeypatch.setattr(apk_archives, "MOST_KEPT", 5)
+        assert left() == [False, False, False]
+
+
 @needs_root("to fetch packages")
 def test_what_a_planned_package_brings_is_there_for_what_follows(played: Path) -> None:
     transaction = Transaction("install", (PackageTarget("tool"),))
