@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Registry", "StateFunction", "UnavailableError"]
 
-# functions that answer from what the run knows: they look at nothing that states write
+# our functions that answer from what the run knows: they look at nothing that states write
 _OF_THE_RUN = ("config.get", "grains.filter_by", "grains.get", "pillar.filter_by", "pillar.get")
 
 
@@ -285,12 +285,15 @@ class Registry:
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
-        if name not in _OF_THE_RUN:
+        if GROUP_COMMIT.is_collecting and not self._is_of_the_run(name):
             GROUP_COMMIT.look_around()  # where the template of a file asks
         function = self._functions.get(name)
         if function is None:
             function = self._functions[name] = self._find_function(name)
         return function
+
+    def _is_of_the_run(self, name: str) -> bool:
+        return name in _OF_THE_RUN and not self._tree("modules").paths(name.partition(".")[0])
 
     def definition(self, name: str) -> Callable[..., Any]:
         """An execution function for its manual page: it may lack the program that it needs."""

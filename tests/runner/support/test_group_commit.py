@@ -740,3 +740,16 @@ def test_an_archive_is_durable_before_it_is_in_its_place(machine: Machine) -> No
     done, _ = run(machine)
     assert done == ["sync all"]
     assert (machine.folder / "out/7").read_text() == "new 7\n"
+
+
+def test_what_a_tree_has_in_place_of_our_functions_finds_what_was_written(machine: Machine) -> None:
+    own = machine.folder / "states/_modules/config.py"
+    own.parent.mkdir()
+    own.write_text("def get(path):\n    with open(path) as file:\n        return file.read()\n")
+    (machine.folder / "states/t").write_text("{{ salt['config.get'](where) }}")
+    machine.write(
+        a="{tmp}/f: {file.managed: [contents: new]}\n"
+        "{tmp}/g: {file.managed: [source: salt://t, template: jinja, context: {where: {tmp}/f}]}\n"
+    )
+    machine("sls", "a")
+    assert (machine.folder / "g").read_text() == "new\n"
