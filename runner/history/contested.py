@@ -36,8 +36,12 @@ def contested(
     """
     for kind in (_PATHS, _STATES):
         rows = connection.execute(kind.others, {"tag": tag, "run": number, "since": since})
+        as_left: dict[tuple[Any, ...], bool] = {}  # asked once, however many states altered it
         for run, other, *name in rows.fetchall():
-            if other in known if run == number else kind.is_as_left(connection, name, number):
+            part = tuple(name)
+            if run != number and part not in as_left:
+                as_left[part] = kind.is_as_left(connection, name, number)
+            if other in known if run == number else as_left[part]:
                 return Contest(other, run, " ".join(map(os.fsdecode, name)))
     return None
 
