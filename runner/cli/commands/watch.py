@@ -71,7 +71,7 @@ def watch(
 
 def _watch(common: Common, names: list[str], act: str, every: str) -> int:
     seconds = scheduling.seconds(every, "--every", least=1)
-    state_dir = options_of(common, running=True).state_dir
+    state_dir = watching.configured(common).state_dir
     make = watching.compiling(common, names, act)
     with lock.held(state_dir, name=status.LOCK) as leave:
         settings = resident.Settings(state_dir, act, float(seconds), tuple(names))

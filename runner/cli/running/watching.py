@@ -16,7 +16,9 @@ from runner.model.errors import RunnerError
 from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.pipeline.watching import KeptTree, NothingFound, Outdated, command_of
+from runner.sources.config import load
 from runner.sources.config.keys import WATCH_EVENT
+from runner.tools.watch import resident, status
 from runner.tools.watch.acts import DRIFT
 
 if TYPE_CHECKING:
@@ -119,6 +121,21 @@ def _told(run: Callable[[], Answer]) -> Answer:
         return {"ended": 1}
     finally:
         sys.stdout.flush()
+
+
+def configured(common: Common) -> Any:
+    """The configuration. Where its file cannot be used, a service waits until it is edited, or for
+    a minute, and reads it again: what it includes may be wrong.
+    """
+    while True:
+        try:
+            return options_of(common, running=True)
+        except RunnerError as error:
+            file = load.find_file(common.config, os.environ)
+            if not file or not status.is_service():
+                raise
+            _show(error)
+            resident.wait_for(os.path.abspath(file), f"{file} cannot be used: it is waited for")
 
 
 def compiling(

@@ -242,6 +242,14 @@ def _options(
 # ---------------------------------------------------------------- which file
 
 
+def find_file(config_file: str | None, environ: Mapping[str, str]) -> str | None:
+    """The configuration file, whatever it says; None where there is none."""
+    try:
+        return _find(config_file, environ, [])
+    except RunnerError:
+        return None
+
+
 def find_metrics_file(config_file: str | None, environ: Mapping[str, str]) -> str | None:
     """The `prometheus_textfile` of a configuration that is otherwise not usable, or not even YAML;
     None where it does not say so on a line of its own.
@@ -249,7 +257,7 @@ def find_metrics_file(config_file: str | None, environ: Mapping[str, str]) -> st
     import re
 
     try:
-        path = _find(config_file, environ, [])
+        path = find_file(config_file, environ)
         text = read_bounded(path).decode("utf-8", "replace") if path else ""
     except (OSError, RunnerError):
         return None

@@ -127,8 +127,7 @@ class Resident:
         self._later_due = 0.0
         self._ended: list[PlanProcess] = []  # of plans that are not used any more
         self._next_look = time.monotonic() + settings.every
-        # seconds between signs of life: half of what systemd waits for one
-        self._sign_of_life = int(os.environ.get("WATCHDOG_USEC") or 0) / 2e6 or LONGEST_SLEEP
+        self._sign_of_life = _sign_of_life()
         self._next_sign = time.monotonic() + self._sign_of_life
         self._stopping = 0
         self._metrics = self._not_measured = ""  # where they are written, and why not
@@ -557,6 +556,25 @@ class Resident:
             os.close(descriptor)
         if self._network:
             self._network.close()
+
+
+def wait_for(path: str, why: str) -> None:
+    """Sleep until something changes at a path, or for a minute. why: said of that meanwhile."""
+    watches, authors, end = Inotify(), Authors(), time.monotonic() + MINUTE
+    interests, poll = Interests(watches, authors), select.poll()
+    poll.register(watches.descriptor, select.POLLIN)
+    interests.update({path: [("path", path)]}, time.time())
+    told.notify(READY="1", STATUS=why)
+    while time.monotonic() < end and not interests.touched(watches.events()):
+        told.notify(WATCHDOG="1")
+        poll.poll(min(_sign_of_life(), MINUTE) * 1000)
+    watches.close()
+    authors.close()
+
+
+def _sign_of_life() -> float:
+    """Seconds between signs of life: half of what systemd waits for one."""
+    return int(os.environ.get("WATCHDOG_USEC") or 0) / 2e6 or LONGEST_SLEEP
 
 
 def _seen(event: str) -> str:

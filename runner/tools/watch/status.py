@@ -97,6 +97,11 @@ def measure(path: str, status: Status | None) -> str:
     return ""
 
 
+def is_service() -> bool:
+    """Return whether who has started this process wants to be told how it is."""
+    return bool(os.environ.get("NOTIFY_SOCKET"))
+
+
 def notify(**facts: str) -> None:
     """Tell systemd, or who has started this process otherwise: sd_notify(3)."""
     where = os.environ.get("NOTIFY_SOCKET", "")

@@ -340,6 +340,19 @@ def test_a_tree_that_does_not_compile_at_the_start_is_waited_for(machine: Machin
 # ---------------------------------------------------------------- how it ends
 
 
+def test_a_service_waits_for_a_configuration_that_can_be_used(machine: Machine) -> None:
+    """A person sees that it cannot be, at once."""
+    machine.write(top="base: {'*': [web]}", web="{tmp}/f: {file.managed: [contents: right]}")
+    machine.config["file_roots"] = 7
+    assert "file_roots" in machine("watch", code=1).stderr
+    with watching(machine, "--act", "drift", ready="cannot be used") as watcher:
+        machine.config["file_roots"] = {"base": ["states"]}
+        machine("watch", "status")  # with another one
+        watcher.until_deviating(0)
+        assert text(machine.folder / "f") == "right"
+        assert watcher.said.count("error: ") == 1
+
+
 def test_the_second_one_says_who_watches(watched: Machine) -> None:
     with watching(watched) as watcher:
         refused = watched("watch", code=3).stderr
