@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from runner.api import Record
@@ -15,8 +16,8 @@ from runner.api import Record
 MOST = 1 << 20  # characters of a script
 DEEPEST = 40  # commands within commands
 ARITHMETIC = "(("  # what stands for the name of a parameter in `$((...))`
-_OPERATORS: tuple[str, ...] = tuple("<<- && || ;; << >> <& >& <> >| ; & |".split())
-_OPERATORS += ("(", ")", "<", ">", "\n")
+_BLANKS = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)*")  # continued lines and comments are some
+_OPERATOR = re.compile(r"<<-|&&|\|\||;;|<<|>>|<&|>&|<>|>\||[;&|()<>\n]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]+|[@*#?$!-]")
 _OPERATION = re.compile(r"(:?[-=?+]|##?|%%?)")
@@ -149,6 +150,7 @@ Command: TypeAlias = "Simple | If | Case | For | While | Compound | Function | R
 Body = tuple[Chain, ...]
 
 
+@lru_cache(maxsize=256)  # many scripts source the same ones, and call their functions
 def parse(text: str) -> Body:
     """Return the commands of a script. Raises Unread."""
     if len(text) > MOST:
@@ -175,21 +177,14 @@ class _Parser:
 
     def skip(self) -> None:
         """Pass over blanks, continued lines and comments."""
-        while self.at < len(self.text):
-            if self.text[self.at] in " \t\r":
-                self.at += 1
-            elif self.text.startswith("\\\n", self.at):
-                self.at += 2
-            elif self.text[self.at] == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                return
+        match = _BLANKS.match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def operator(self) -> str:
         """The operator that comes next; empty where there is none, and at the end."""
         self.skip()
-        return next((each for each in _OPERATORS if self.text.startswith(each, self.at)), "")
+        match = _OPERATOR.match(self.text, self.at)
+        return match[0] if match else ""
 
     def is_end(self) -> bool:
         self.skip()

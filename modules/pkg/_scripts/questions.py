@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import stat as bits
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 
 from modules import _accounts, _paths, cmd, file
 from modules._accounts import found, group_of, user_of
@@ -16,7 +16,7 @@ from modules._texts.shell import Unread
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, entry_of, known, options, read
 from modules.pkg._scripts.run import Outcome
 from modules.pkg._scripts.words import in_folder, working_folder
-from runner.api import CommandFailed, Record
+from runner.api import CommandFailed, Record, here
 
 MOST_SECONDS = 10.0  # of a program that only reads
 
@@ -224,12 +224,18 @@ for _name in ("expr", "printf", "seq", "uname"):
 
 
 def _said(argv: list[str], text: str = "") -> Outcome:
-    """What a program says that reads a text, and writes nothing."""
-    try:
-        done = cmd.probe(argv, stdin=text, timeout=MOST_SECONDS, rstrip=False)
-    except CommandFailed:
-        return Outcome(None, None)
-    return Outcome(done.retcode, done.stdout)
+    """What a program says that reads a text and nothing else, and writes nothing: asked once."""
+    answers: MutableMapping[tuple[str, ...], Outcome] = here.store(
+        "what words and texts make of themselves"
+    )
+    key = (*argv, text)
+    if key not in answers:
+        try:
+            done = cmd.probe(argv, stdin=text, timeout=MOST_SECONDS, rstrip=False)
+        except CommandFailed:
+            return Outcome(None, None)
+        answers[key] = Outcome(done.retcode, done.stdout)
+    return answers[key]
 
 
 class Filter(Record):
