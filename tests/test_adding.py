@@ -26,9 +26,7 @@ COMMAND = '''"""The command `greet`: a word for somebody."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from runner.cli.parsing.option_spec import argument, option
+from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.cli.running.answers import write_value
 

@@ -212,8 +212,9 @@ def at_every_call(trial: Trial, below: str, some: int | None, seed: int | None) 
     for fault in seeded(seed).sample(faults, some) if some else faults:
         trial.next()
         ended = trial.tree.faulty(shim, fault, *trial.words(), below=below)
-        if fault.kind == KILL_HALFWAY and ended.code == 0:
-            continue  # a call that has no middle
+        if fault.kind == KILL_HALFWAY and ended.code != -signal.SIGKILL:
+            trial.score.check(trial.run().code == 0, f"{fault}: the next run")
+            continue  # a call that has no middle: it failed, and the run went on
         trial.after_kill(f"{fault} ({shim.fault_hit().decode()})")
 
 
