@@ -272,7 +272,7 @@ IDLE_OF_EACH = {each.function: each for each in reversed(IDLE)}.values()
 TAKES = [each for each in IDLE_OF_EACH if takes_away(each.function.partition(".")[2])]
 SOME = [
     each
-    for many, count in ((TAKES, 12), (IDLE, 8))
+    for many, count in ((TAKES, 8), (IDLE, 4))
     for each in random.Random(34).sample(many, min(count, len(many)))
 ]
 BEHIND = IDLE if EVERYTHING else SOME

@@ -60,6 +60,16 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str], int]] = {
         {'runner_info{revision="a"}': f"1{LONG}"},
         400,
     ),
+    "RunnerDeviations": (
+        {"runner_watch_deviations": f"2{LONG}"},
+        {"runner_watch_deviations": f"0{LONG}"},
+        30,
+    ),
+    "RunnerDoesNotWatch": (
+        {"runner_watch_last_look_timestamp_seconds": f"0{LONG}"},
+        {"runner_watch_last_look_timestamp_seconds": BY_NOW},
+        240,
+    ),
     "RunnerMetricsLost": (
         {"runner_info": "1x60 stale", "up": f"1{LONG}"},
         {"runner_info": f"1{LONG}", "up": f"1{LONG}"},
