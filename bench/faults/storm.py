@@ -42,7 +42,7 @@ def refused(tree: Tree, score: Score, runs: int) -> None:
     score.check(done == codes.count(0), f"{codes.count(0)} ended well, {done} did their work")
     for each in ended:
         told = re.search(
-            r"another run is under way: (process \d+ since .*|it has not said who it is)", each.err
+            r"another run is under way: (process \d+ since .*|it did not identify itself)", each.err
         )
         score.check(each.code == 0 or bool(told), f"does not say who: {each.err}")
 
