@@ -19,6 +19,7 @@ from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
 from runner.api import StateFailed, at_present, for_states, here, lies_in
+from runner.api import unescaped as unescaped
 from runner.api.planning import doubts
 
 TYPE_CHECKING = False
@@ -281,13 +282,6 @@ def mount_points() -> list[str]:
     except OSError:
         return []
     return [unescaped(point) for point in points]
-
-
-def unescaped(text: str) -> str:
-    """A field of mountinfo or fstab, in which a backslash and three octal digits are a sign."""
-    import re
-
-    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
 
 
 def _planned(path: str) -> Overlay | None:

@@ -36,6 +36,17 @@ def on_host(path: str) -> str:
     return f"{SEEN}{path}" if path.startswith("/") else f"{SEEN}{_standing[0]}/{path}"
 
 
+def unescaped(text: str) -> str:
+    """A field of mountinfo or fstab, in which a backslash and three octal digits are a sign.
+
+    >>> unescaped("/my\\\\040data")
+    '/my data'
+    """
+    import re
+
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
+
+
 def lies_in(path: str, folder: str) -> bool:
     """Return whether a path is a folder or below it.
 

@@ -30,7 +30,7 @@ from runner.engine.rehearsal.namespaces import (
     REMOUNT,
     mount,
 )
-from runner.model.paths import lies_in
+from runner.model.paths import lies_in, unescaped
 from runner.model.records import Record
 
 DEVICES = {
@@ -80,10 +80,9 @@ def mounted(text: str) -> list[Mounted]:
     rows = []
     for line in filter(None, text.split("\n")):  # paths may have other line ends and spaces
         fields = line.split(" ")
-        path = re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), fields[4])
         words = set(fields[5].split(","))
         flags = sum(flag for word, flag in FLAGS.items() if word in words)
-        rows.append(Mounted(fields[0], path, fields[fields.index("-") + 1], flags))
+        rows.append(Mounted(fields[0], unescaped(fields[4]), fields[fields.index("-") + 1], flags))
     return rows
 
 

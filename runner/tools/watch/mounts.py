@@ -11,6 +11,8 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from runner.model.paths import unescaped
+
 PATH = "/proc/self/mountinfo"
 _PIECE = 1 << 16
 _SHARED = re.compile(
@@ -106,8 +108,4 @@ def points(of_lines: Iterable[bytes]) -> list[str]:
 
 
 def _path(field: bytes) -> str:
-    return os.fsdecode(re.sub(rb"\\(\d{3})", _character, field))
-
-
-def _character(escaped: re.Match[bytes]) -> bytes:
-    return bytes([int(escaped[1], 8)])
+    return unescaped(os.fsdecode(field))
