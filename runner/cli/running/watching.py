@@ -83,12 +83,12 @@ class CommandPlan:
                 seen = self._shown(self._kept.find, tags, event)
             except NothingFound as nothing:
                 seen = nothing.seen
-            assert seen is not None, "nobody has disabled it"
-            return seen._asdict()
+            return seen._asdict() if seen else only_looked()  # disabled at this moment
 
-        if disabled(self._options.state_dir):
-            return self.look(tags) | {"only_looked": True}
-        return _told(found)
+        def only_looked() -> Answer:
+            return self._kept.look(tags)._asdict() | {"only_looked": True}
+
+        return _told(only_looked if disabled(self._options.state_dir) else found)
 
     def _shown(
         self,

@@ -64,7 +64,7 @@ class WrittenFiles:
         self._size = 0
 
     def want(self, wanted: bool) -> None:
-        """Return whether anybody will ask."""
+        """Note whether anybody will ask."""
         self._is_wanted = wanted
         self._clear()
 
