@@ -3,26 +3,34 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
-from runner.cli.parsing import app
-from runner.cli.parsing.fast_parser import command
-from runner.cli.running.exit_codes import program
+from runner.cli.parsing import app, fast_parser
+from runner.cli.running import exit_codes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    program(_run, sys.argv[1:] if arguments is None else arguments)
+    start(_run, arguments)
+
+
+def start(run: Callable[[list[str]], int], arguments: list[str] | None) -> NoReturn:
+    """Be the whole process: carry its command line out, and end."""
+    # importing and compiling make many objects and no garbage; a long run is still collected
+    gc.set_threshold(1_000_000)
+    exit_codes.program(run, sys.argv[1:] if arguments is None else arguments)
 
 
 def _run(arguments: list[str]) -> int:
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""
-    call = command(wanted, words[1:])
+    call = fast_parser.command(wanted, words[1:])
     if call is not None:
         return call()
     answer = app.build(wanted)(args=words, prog_name="runner", standalone_mode=False)

@@ -6,15 +6,15 @@ machine.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
+from runner.cli import start
 from runner.cli.commands import doc
 from runner.cli.running import shown_run, state_functions, streams, values
 from runner.cli.running.answers import failed, write_value
-from runner.cli.running.exit_codes import FAILED, program
+from runner.cli.running.exit_codes import FAILED
 from runner.cli.running.options import Common, form_named, options_of
 from runner.model import releases
 from runner.model.errors import UsageError
@@ -41,7 +41,7 @@ ACCEPTED = ("--saltfile", "--master", "-t --timeout", "--set-metadata")
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    program(_run, sys.argv[1:] if arguments is None else arguments)
+    start(_run, arguments)
 
 
 def parser() -> Any:

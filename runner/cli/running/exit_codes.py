@@ -63,8 +63,6 @@ def program(run: Callable[[list[str]], int], arguments: list[str]) -> NoReturn:
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
     mask_python_messages()
-    # compiling makes many objects and no garbage; a long run is still collected
-    gc.set_threshold(1_000_000)
     try:
         code = run(arguments)
         sys.stdout.flush()

@@ -103,6 +103,8 @@ PACKAGE = {
     "late": "'''Says.'''\nLOG.append('late')\nvalue = 1\n",
     "later": "LOG.append('later')\nvalue = 2\n",
     "failing": "before = 1\nLOG.append('failing')\nimport there_is_no_such_module\n",
+    "wrong": "LOG.append('wrong')\nfrom modules.planted.late import valve\n",
+    "absent": "from modules.planted.none import value\n",
     "slow": "first = 1\nBEGUN.set()\nassert GO_ON.wait(60)\nsecond = 2\n",
 }
 
@@ -110,15 +112,13 @@ PACKAGE = {
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """A package `modules.planted`; what was executed of it."""
-    import builtins
-
     import modules
 
     done: list[str] = []
     (folder := tmp_path / "modules/planted").mkdir(parents=True)
     for name, text in PACKAGE.items():
         (folder / f"{name}.py").write_text(text)
-    monkeypatch.setattr(builtins, "LOG", done, raising=False)
+    monkeypatch.setitem(own_modules._BUILTINS, "LOG", done)
     monkeypatch.setattr(modules, "__path__", [f"{tmp_path}/modules"])
     yield done
     for name in [name for name in sys.modules if name.startswith("modules.planted")]:
@@ -182,14 +182,20 @@ def test_a_module_that_fails_does_so_each_time(log: list[str]) -> None:
         assert log == ["failing"] * times
 
 
+def test_statements_of_our_own_modules_fail_as_those_of_others(log: list[str]) -> None:
+    with pytest.raises(ImportError, match="cannot import name 'valve'"):
+        imported(".wrong").any  # noqa: B018
+    assert log == ["wrong", "late"]
+    with pytest.raises(ModuleNotFoundError, match=r"modules\.planted\.none"):
+        imported(".absent").any  # noqa: B018
+
+
 def test_a_thread_waits_for_a_module_that_another_one_executes(
     log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import builtins
-
     begun, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(builtins, "BEGUN", begun, raising=False)
-    monkeypatch.setattr(builtins, "GO_ON", go_on, raising=False)
+    monkeypatch.setitem(own_modules._BUILTINS, "BEGUN", begun)
+    monkeypatch.setitem(own_modules._BUILTINS, "GO_ON", go_on)
     slow = imported(".slow")
     seen: list[tuple[int, int]] = []
 
@@ -212,11 +218,9 @@ def test_a_child_executes_what_its_parent_was_executing(
     log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fork waits until no thread executes a module: the child has no thread that would end it."""
-    import builtins
-
     begun, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(builtins, "BEGUN", begun, raising=False)
-    monkeypatch.setattr(builtins, "GO_ON", go_on, raising=False)
+    monkeypatch.setitem(own_modules._BUILTINS, "BEGUN", begun)
+    monkeypatch.setitem(own_modules._BUILTINS, "GO_ON", go_on)
     slow, late = imported(".slow"), imported(".late")
     thread = threading.Thread(target=lambda: slow.first)
     thread.start()
