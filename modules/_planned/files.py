@@ -264,6 +264,8 @@ def _in_doubt(
         return entry
     folder = at[-1][1]
     path = _path_of(at, name)
+    if last and entry is not None:
+        doubted.note_rights(path)
     in_own = _path_of(at) if folder.origin is None and type(folder) is not Supposed else None
     if not doubted.of_path(path, entry is not None, in_own) or not doubted.world:
         return entry

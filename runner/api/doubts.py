@@ -55,8 +55,8 @@ class Doubts:
     state whose Plan provides it; made: by kind of what is made and by path the state after which
     something may be there, with what is above and below; altered: the one after which that may be
     otherwise. named: by "state: ID" names of what a script that is not understood does something
-    with;
-    called: of accounts that one may make.
+    with; called: of accounts that one may make. rights: tells the state after which the owner or
+    mode of a path may be otherwise; None where nobody asks.
     opened: tells the required state after which anything may be in a folder; None where none is.
     world: what is there instead of what is in doubt. by: the first state that a look came upon;
     worlds: those that it may be otherwise in.
@@ -73,7 +73,9 @@ class Doubts:
         world: World = "",
         named: Mapping[str, Collection[str]] | None = None,
         called: Mapping[str, Collection[str]] | None = None,
+        rights: Callable[[str], str] | None = None,
     ) -> None:
+        self._rights = rights
         self._packages, self._settled, self._opened = packages, settled, opened
         self._named, self._called = named or {}, called or {}
         self._promised, self._made, self._altered = promised, made, altered
@@ -87,13 +89,14 @@ class Doubts:
 
     def __bool__(self) -> bool:
         made = any(self._made.values())
-        known = made or self._altered or self._promised
+        known = made or self._altered or self._promised or self._rights
         return bool(self._packages or known or self._opened or self._named or self._called)
 
     def instead(self, world: World) -> Doubts:
         """The same in another world."""
         pending = self._packages, self._promised, self._made, self._altered
-        return Doubts(*pending, self._settled, self._opened, world, self._named, self._called)
+        names = self._named, self._called
+        return Doubts(*pending, self._settled, self._opened, world, *names, self._rights)
 
     def of_path(self, path: str, is_there: bool, in_own: str | None) -> bool:
         """Tell, and note, whether what is at a path may be otherwise by then. in_own: the folder
@@ -113,6 +116,11 @@ class Doubts:
             return self._note(self._brings(path, path), ["file", "folder"], path=path)
         by = self._brings(path, in_own, only_named_like=True)
         return self._note(by, ["file", "folder"], path=path)
+
+    def note_rights(self, path: str) -> None:
+        """Note that the owner and mode of what is at a path were looked at."""
+        if self._rights and path not in self._settled and (by := self._rights(path)):
+            self.is_read |= self._note(by, [], path=path)
 
     def promises(self, kind: str, name: str) -> bool:
         """Return whether a state before this one makes something that no look sees until then."""

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
 MADE = ("made file", "made folder", "made")  # of commands: facts of what they put at paths
+RIGHTS = (
+    "rights",
+    "rights below",
+    "rights named",
+)  # of a path, of all below it, of what is named so
 NAMED = ("user", "group", "service", "command")  # kinds of what scripts make by its name
 BRINGING = ("service", "pkg", "command", "linger")
 
@@ -56,6 +61,8 @@ class PendingFacts:
         # by state, what its scripts are about; accounts and services that they may alter
         self._named: dict[str, frozenset[str]] = {}
         self._called: dict[str, frozenset[str]] = {}
+        # whose owners and modes scripts alter
+        self._rights: dict[str, dict[str, str]] = {kind: {} for kind in RIGHTS}
         self._doubted: set[str] = set()  # states that say what they alter or bring
 
     def is_doubted(self, state: str) -> bool:
@@ -70,12 +77,14 @@ class PendingFacts:
         return next((state for state, packages in self._open.items() if not packages), "")
 
     def doubts(
-        self, required: Callable[[], Sequence[str]], settled: Collection[str]
+        self, required: Callable[[], Sequence[str]], settled: Collection[str], rights_in: str = ""
     ) -> Doubts | None:
         """Return what a look cannot know; None where all is known. required: as of `brings`.
-        settled: paths that were planned since.
+        settled: paths that were planned since. rights_in: the path of which, with all below it,
+        owners and modes are asked for; empty where none are.
         """
-        paths = any(self._made.values()) or self._altered
+        rights = bool(rights_in) and any(self._rights.values())
+        paths = any(self._made.values()) or self._altered or rights
         if not (self._open or paths or self.facts or self._named or self._called):
             return None
         packages = {state: names for state, names in self._open.items() if names}
@@ -84,7 +93,8 @@ class PendingFacts:
             packages = nearest | packages
         opened = partial(self.opened_by, required) if self.open_by else None
         pending = packages, self.facts, self._made, self._altered, settled, opened
-        return doubts.Doubts(*pending, named=self._named, called=self._called) or None
+        changed = partial(self._changes_rights, rights_in) if rights else None
+        return doubts.Doubts(*pending, named=self._named, called=self._called, rights=changed)
 
     def note(self, chunk: Chunk, provides: object, foreseen: Foreseen = Foreseen.NOT) -> None:
         """Note what a pending plan provides."""
@@ -124,6 +134,8 @@ class PendingFacts:
                     alike[state] = alike.get(state, frozenset()) | {name}
                 case ("altered", str(path)):
                     self._altered[path] = state
+                case (str(kind), str(named)) if kind in RIGHTS:
+                    self._rights[kind][named] = state
                 case (str(kind), str(path)) if kind in MADE:
                     self._made[kind][path] = state
 
@@ -184,6 +196,21 @@ class PendingFacts:
         """The first required state after which anything may be there; empty when none."""
         opening = {state for state, names in self._open.items() if not names}
         return next(filter(opening.__contains__, required()), "") if opening else ""
+
+    def _changes_rights(self, within: str, path: str) -> str:
+        """The state whose scripts may alter the owner or mode of a path in another one."""
+        rights = self._rights if lies_in(path, within) else {}
+        return next(
+            (
+                state
+                for kind, named_by in rights.items()
+                for named, state in named_by.items()
+                if path == named
+                or (kind == "rights below" and lies_in(path, named))
+                or (kind == "rights named" and doubts.is_named_like(path, [named]))
+            ),
+            "",
+        )
 
     def hindered(self, dry_run_check: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
         """The reason why a plan cannot be carried out, unless a pending one may change that."""
@@ -265,9 +292,9 @@ def unsettle(settled: MutableMapping[str, object], provides: object) -> None:
         match fact:
             case ("pkg", _):
                 settled.clear()
-            case ("named", str(name)):
+            case ("named" | "rights named", str(name)):
                 for path in [path for path in settled if doubts.is_named_like(path, [name])]:
                     del settled[path]
-            case (str(kind), str(named)) if kind == "altered" or kind in MADE:
+            case (str(kind), str(named)) if kind in ("altered", *MADE, *RIGHTS):
                 for path in [path for path in settled if lies_in(path, named)]:
                     del settled[path]

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 Bind = Callable[[Step, Reaction | None], Call]
 _GUARDS = frozenset(GUARDS)
+# arguments of states that look at owners and modes
+_OF_RIGHTS = frozenset(("user", "group", "mode", "dir_mode", "file_mode", "recurse", "perms"))
 
 
 class Invoker:
@@ -208,7 +210,7 @@ class Invoker:
         """
         args = invocation.chunk.args
         context = self._guard_context(invocation.chunk)
-        look = self._look(invocation, partial(guards.reason_to_skip, context))
+        look = self._look(invocation, partial(guards.reason_to_skip, context), "/")
         skipped = look.outcome()
         if (doubts := look.doubts) is None:
             return skipped, ""
@@ -218,11 +220,14 @@ class Invoker:
         otherwise = any(bool(other) != bool(skipped) for _, other in look.others())
         return skipped, doubts.by if otherwise else ""
 
-    def _look(self, invocation: Invocation, look: Callable[[], object]) -> Look:
-        """A look, in a dry run with what it cannot know."""
+    def _look(
+        self, invocation: Invocation, look: Callable[[], object], rights_in: str = ""
+    ) -> Look:
+        """A look, in a dry run with what it cannot know. rights_in: as of `doubts`."""
         settled = overview(self.run.stores).settled
         dry = self.run.dry and invocation.mode is not Mode.REAL
-        doubts = self._facts(invocation).doubts(invocation.waits_for, settled) if dry else None
+        facts = self._facts(invocation)
+        doubts = facts.doubts(invocation.waits_for, settled, rights_in) if dry else None
         return Look(self.run, invocation.chunk, look, doubts)
 
     def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:
@@ -325,7 +330,8 @@ class Invoker:
     def _called(self, invocation: Invocation, call: Call) -> Result:
         """Look, and change where that is not a dry run: the fork between both."""
         chunk, mode = invocation.chunk, invocation.mode
-        look = self._look(invocation, partial(call.function.function, **call.arguments))
+        rights_in = chunk.name if _OF_RIGHTS & chunk.args.keys() else ""
+        look = self._look(invocation, partial(call.function.function, **call.arguments), rights_in)
         plan: Plan | None = None
         try:
             plan = _plan(chunk, look.first())

@@ -73,6 +73,8 @@ if [ "$1" = configure ]; then
     cp -p /usr/share/tool/template /usr/share/tool/list /etc/tool.d
     openssl rand -base64 -out /etc/tool.key 12
     chmod 0400 /etc/tool.key
+    whose=$(/usr/share/tool/whose)
+    chown "$whose" /var/lib/tool/kept
     if pgrep -x no-such-program >/dev/null; then touch /etc/tool.never; fi
     find /var/lib/tool -name 'old-*' -delete
     db_stop
@@ -102,12 +104,20 @@ FILES = {
     "usr/share/tool/template": "port = 1\nmode = MODE\nother = OTHER",
     "usr/share/tool/list": "b:two 2 2\n# none\na:one 1",
     "usr/share/tool/helper": HELPER,
+    "usr/share/tool/whose": "#!/usr/bin/python3\nprint('games')",
     "var/lib/tool/kept": "x",
 }
-OLD = {"usr/bin/greet": "#!/bin/sh\necho old"}
+# nobody knows of what it changes the mode
+ODD = {
+    "DEBIAN/postinst": "#!/bin/sh\nset -e\nchmod 600 $(/usr/share/odd/where)\n",
+    "usr/share/odd/where": "#!/usr/bin/python3\nprint('/etc/odd.conf')",
+    "etc/odd.conf": "x",
+}
+OLD = {"usr/bin/greet": "#!/bin/sh\necho old", "usr/share/greet/words": "hello"}
 MAKE = f"""
 {package("greet", files=OLD)}
 {package("tool", files=FILES)}
+{package("odd", files=ODD)}
 {INDEX}
 apt-get -y install greet
 """
@@ -130,6 +140,9 @@ SEEN: dict[str, Any] = {
     **contents("/etc/tool.d/list"),
     **contents("/usr/bin/greet.real"),
     **contents("/usr/bin/greet"),
+    **contents("/var/lib/tool/kept"),
+    "odd": {"pkg.installed": [{"require": [{"pkg": "package"}]}]},
+    **contents("/etc/odd.conf"),
     **directory("/var/lib/tool/below", "0700"),
     "below": {"file.exists": [{"name": "/var/lib/tool/below/file"}]},
     "never": {"file.absent": [{"name": "/etc/tool.never"}]},
@@ -163,11 +176,18 @@ def test_what_nobody_knows_stays_undecided(debian: Debian) -> None:
     debian.run(MAKE)
     key = {"file.managed": [{"name": "/etc/tool.key"}, {"contents": "own"}]}
     there = {"file.exists": [{"name": "/etc/tool.key"}]}
-    debian.tree(all=tree(("tool",), {"there": there, "key": key}))
+    rights = {
+        **contents("/etc/odd.conf", {"mode": "0600"}),
+        **contents("/var/lib/tool/kept", {"user": "games"}),
+        **directory("/usr/share/odd", "0700"),
+    }
+    debian.tree(all=tree(("tool", "odd"), {"there": there, "key": key, **rights}))
     dry = debian.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["key"]["comment"]
     assert "postinst of tool makes /etc/tool.key" in dry["key"]["comment"]
     assert dry["there"]["result"] is True, dry["there"]
+    for path in rights:
+        assert "; decided when pkg: " in dry[path]["comment"], dry[path]
 
 
 def test_answers_of_commands_are_not_guessed(debian: Debian) -> None:

@@ -107,7 +107,8 @@ def follow_script(
         for doubted in run.doubted:
             command = " ".join(doubted.words[:3])
             told = "may call" if doubted.is_known else "calls"
-            facts = _facts_of(name, doubted.words, doubted.is_known)
+            facts_of = _rights_of if doubted.of_rights else _facts_of
+            facts = facts_of(name, doubted.words, doubted.is_known)
             yield Open(f"{run.script} {told} {command}", facts)
 
 
@@ -153,7 +154,7 @@ def _facts_of(
     """Return what a command may touch, as far as its words tell: paths, or what is named like it,
     and like the package.
     """
-    paths = [match[1] for word in words for match in _PATH.finditer(word)]
+    paths = _paths_in(words)
     facts = [(kind, path) for path in paths for kind in ("altered", "made")]
     if is_known and paths:
         return tuple(facts)
@@ -163,3 +164,17 @@ def _facts_of(
         if "/" not in word and not word.startswith("-"):
             names.update(each for each in _NAMES.findall(word) if each.lower() not in _WORDS)
     return (*facts, *((kind, name) for name in sorted(names)))
+
+
+def _rights_of(package: str, words: Collection[str], is_known: bool) -> tuple[tuple[str, str], ...]:
+    """The same of a command that alters nothing but rights: of all that is named like the package,
+    where some of its words are not known.
+    """
+    named = () if is_known else (("rights named", package),)
+    below = any(re.match("-[a-zA-Z]*R|--recursive$", word) for word in words)
+    kind = "rights below" if below else "rights"
+    return (*((kind, path) for path in _paths_in(words)), *named)
+
+
+def _paths_in(words: Collection[str]) -> list[str]:
+    return [match[1] for word in words for match in _PATH.finditer(word)]

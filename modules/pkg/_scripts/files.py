@@ -100,7 +100,7 @@ def _touch(words: list[str], text: str | None) -> Told:
 MOST_BELOW = 20_000  # paths whose owners or modes a command changes
 
 
-@known("chown")
+@known("chown", of_rights=True)
 def _chown(words: list[str], text: str | None) -> Told:
     flags = ("-R", "-f", "-h", "-v", "-c", "--recursive", "--quiet", "--no-dereference")
     given, _, rest = options(words, flags)
@@ -128,7 +128,7 @@ def _below(paths: Sequence[str], recursive: object) -> Iterator[str]:
             yield from [entry.path for entry in file.entries_below(path)]
 
 
-@known("chgrp")
+@known("chgrp", of_rights=True)
 def _chgrp(words: list[str], text: str | None) -> Told:
     first = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
     whose = [f":{word}" for word in words[first : first + 1]]
@@ -141,7 +141,7 @@ _SHIFTS = {"u": 6, "g": 3, "o": 0}
 _SPECIAL = {"u": bits.S_ISUID, "g": bits.S_ISGID, "o": 0}
 
 
-@known("chmod")
+@known("chmod", of_rights=True)
 def _chmod(words: list[str], text: str | None) -> Told:
     named = [word for word in words if not re.fullmatch(r"-[rwxst]+", word)]
     given, _, rest = options(named, ("-R", "-f", "-v", "-c", "--recursive", "--quiet"))

@@ -26,11 +26,12 @@ OnlyLooks = bool | frozenset[str] | Callable[[Sequence[str]], bool]
 
 
 def known(
-    *names: str, only_looks: OnlyLooks = False, of_names: bool = False
+    *names: str, only_looks: OnlyLooks = False, of_names: bool = False, of_rights: bool = False
 ) -> Callable[[Callable[[list[str], str | None], Told]], Handler]:
     """Declare what a command does. only_looks: it alters nothing; with these words, if given, or
     where that says so.
-    of_names: it alters what its words name, and no paths that they do not say.
+    of_names: it alters what its words name, and no paths that they do not say. of_rights: it alters
+    nothing but owners and modes.
     """
 
     def declare(function: Callable[[list[str], str | None], Told]) -> Handler:
@@ -44,7 +45,11 @@ def known(
                 return Outcome(1)
             return told if isinstance(told, Outcome) else Outcome(told or 0)
 
-        handler.__dict__ |= {"only_looks": only_looks, "of_names": of_names}
+        handler.__dict__ |= {
+            "only_looks": only_looks,
+            "of_names": of_names,
+            "of_rights": of_rights,
+        }
         HANDLERS.update(dict.fromkeys(names, handler))
         return handler
 

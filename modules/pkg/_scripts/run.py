@@ -36,12 +36,14 @@ class Outcome(Record):
 
 class Doubted(Record):
     """A command that may be run, or whose doing is not known. words: as far as these are known;
-    is_known: what it does is, but not whether it is run.
+    is_known: what it does is, but not whether it is run. of_rights: it alters nothing but owners
+    and modes.
     """
 
     script: str
     words: tuple[str, ...]
     is_known: bool
+    of_rights: bool = False
 
 
 Kept = dict[str, str | None]  # a variable with its value; empty where there was none
@@ -469,7 +471,12 @@ class ScriptRun(Words):
         # of a command about accounts or services the names tell, whatever else is not known
         by_name = getattr(handler, "of_names", False) and _names_something(known[1:])
         is_known = handler is not None and (by_name or len(known) == len(words))
-        self.doubted.append(Doubted(self.script, known, is_known))
+        declared = self.commands.get((words[0] or "").rpartition("/")[2])
+        of_rights = bool(getattr(declared, "of_rights", False))
+        if of_rights:  # whose they become may be open, but not of what
+            operands = [word for word in words[1:] if not (word or "").startswith("-")]
+            is_known = len(operands) > 1 and None not in operands[1:]
+        self.doubted.append(Doubted(self.script, known, is_known, of_rights))
         for word in known:
             self.spoils(word)
         return None
