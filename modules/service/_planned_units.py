@@ -44,6 +44,15 @@ def definition(unit: str, user: str = "") -> str:
     return next((path for path in _candidates(unit, user) if _paths.lexists(path)), "")
 
 
+def own_name(unit: str, user: str = "") -> str:
+    """The name that a unit has itself, where this is an alias of it: a link to its file."""
+    path = "" if overlay() is None or "@" in unit else definition(unit, user)
+    if not path or not _paths.islink(path):
+        return unit
+    name = os.path.basename(_paths.realpath(path))
+    return name if name.rpartition(".")[2] == unit.rpartition(".")[2] else unit
+
+
 def text(unit: str, user: str = "") -> str:
     """The text of a unit with its drop-ins."""
     path = definition(unit, user)
@@ -108,9 +117,9 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} is masked.")
         if _is_gone(unit, user):
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} not found.")
-        plan_running(unit, not ends_by_itself(unit, user), user)
+        plan_running(own_name(unit, user), not ends_by_itself(unit, user), user)
     elif action == "stop":
-        plan_running(unit, False, user)
+        plan_running(own_name(unit, user), False, user)
     elif action in ("mask", "unmask"):
         _mask(unit, action, "--runtime" in options, user)
     elif action == "enable":

@@ -111,7 +111,7 @@ def available(name: str, user: str = "") -> bool:
 
 def status(name: str, user: str = "") -> bool:
     """Return whether a service runs."""
-    will = will_run(unit(name), user)
+    will = will_run(_planned_units.own_name(unit(name), user), user)
     return properties(name, user).get("ActiveState") in RUNNING if will is None else will
 
 

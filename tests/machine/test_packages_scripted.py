@@ -80,7 +80,8 @@ FILES = {
     "usr/bin/tool": "#!/bin/sh\necho tool",
     "usr/share/tool/tool.conf": "port = 1",
     "usr/lib/tmpfiles.d/tool.conf": "d /run/tool 0710 toolsys toolgroup -",
-    "usr/lib/systemd/system/tool.service": f"{SERVICE}\n[Install]\nWantedBy=multi-user.target",
+    "usr/lib/systemd/system/tool.service": f"{SERVICE}\n[Install]\nWantedBy=multi-user.target\n"
+    "Alias=tool-by-alias.service",
     "usr/lib/systemd/system/tool-idle.service": SERVICE,
 }
 MAKE = f"""
@@ -113,6 +114,7 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
         ]
     },
     "running": {"service.running": [{"name": "tool"}, {"enable": True}]},
+    "alias": {"service.running": [{"name": "tool-by-alias"}]},
     "idle": {"service.dead": [{"name": "tool-idle"}]},
 }
 
