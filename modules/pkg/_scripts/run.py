@@ -8,14 +8,13 @@ what is not known afterwards stays so.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from modules._texts import shell
 from modules._texts.shell import Body, Command, Pipeline, Unread
-from modules.pkg._scripts.words import Words, in_folder, working_folder
+from modules.pkg._scripts.words import Words, fits, in_folder, working_folder
 from runner.api import Record
 
 MOST_STEPS = 50_000  # commands of one script
@@ -306,7 +305,7 @@ class ScriptRun(Words):
                         unsure()
                         text = None
                     status = self._branch(body)
-                elif any(fnmatch.fnmatchcase(text, each or "") for each in matches):
+                elif any(fits(text, each or "") for each in matches):
                     return self._body(body)
             return status
         return None  # type: ignore[unreachable]  # it was left within

@@ -176,14 +176,34 @@ class Words:
         return text
 
 
+# the classes of characters that a pattern may name in its brackets
+_CLASSES = {"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \t", "digit": "0-9"}
+_CLASSES |= {"lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z", "xdigit": "0-9A-Fa-f"}
+
+
+def fits(text: str, pattern: str) -> bool:
+    """Return whether a text is what a pattern of the shell says.
+
+    >>> fits("a\tb", "a[[:space:]]*"), fits("ab", "[![:alpha:]]*")
+    (True, False)
+    """
+
+    def characters(found: re.Match[str]) -> str:
+        if found[1] not in _CLASSES:
+            raise Unread(f"the pattern {pattern}")
+        return _CLASSES[found[1]]
+
+    return fnmatch.fnmatchcase(text, re.sub(r"\[:(\w+):\]", characters, pattern))
+
+
 def _cut(value: str, operation: str, pattern: str) -> str:
     """Return a value without its shortest or longest beginning (#) or end (%) that matches."""
     positions = range(len(value) + 1)
     if operation in ("##", "%"):
         positions = positions[::-1]
     for position in positions:
-        if operation[0] == "#" and fnmatch.fnmatchcase(value[:position], pattern):
+        if operation[0] == "#" and fits(value[:position], pattern):
             return value[position:]
-        if operation[0] == "%" and fnmatch.fnmatchcase(value[position:], pattern):
+        if operation[0] == "%" and fits(value[position:], pattern):
             return value[:position]
     return value

@@ -76,6 +76,8 @@ CERTAIN: dict[str, list[str]] = {
     "case $1 in\n  # comment\n  (remove) make a ;;\n  *) make b\nesac": ["make b"],
     'case "$1" in "conf*") make a;; esac': [],
     "for name in a b; do make $name; done": ["make a", "make b"],
+    'row="a b"; make ${row%%[[:space:]]*}': ["make a"],
+    "case a1 in [![:alpha:]]*) make a;; *[[:digit:]]) make b;; esac": ["make b"],
     "for name in a b; do if test $name = a; then continue; fi; make $name; done": ["make b"],
     "for name in a b; do make $name; break; done": ["make a"],
     "for x in 1; do for y in 1 2; do make $y; break 2; done; make x; done": ["make 1"],
