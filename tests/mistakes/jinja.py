@@ -25,6 +25,24 @@ MISTAKES = [
         "port",
     ),
     Mistake(
+        "key of a pillar that is not there",
+        "{% set cfg = salt['pillar.get']('nginx') %}\na:\n  test.nop:\n    - name: {{ cfg.«port }}\n",
+        "'cfg' has no attribute 'port'",
+        "empty text",
+    ),
+    Mistake(
+        "key of a list",
+        "{% set cfg = [{'port': 1}] %}\na:\n  test.nop:\n    - name: {{ cfg.«port }}\n",
+        "has no attribute 'port'",
+        "it is a list",
+    ),
+    Mistake(
+        "length of a shell's variable",
+        "a:\n  cmd.run:\n    - name: echo $«{#list[@]}\n",
+        "comment",
+        "raw",
+    ),
+    Mistake(
         "variable misspelt as its argument is called",
         "{% set user = 1 %}\na:\n  test.nop:\n    - usr: {{ «usr }}\n",
         "usr",

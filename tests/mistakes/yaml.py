@@ -20,6 +20,18 @@ MISTAKES = [
         "tab after spaces", "/etc/motd:\n  file.managed:\n  «\t- contents: hi\n", "tab", "spaces"
     ),
     Mistake(
+        "no-break space behind a dash",
+        "/etc/motd:\n  file.managed:\n    - user: x\n    -«\u00a0contents: hi\n",
+        "U.00A0. after `-`",
+        "plain space",
+    ),
+    Mistake(
+        "no-break space behind a colon",
+        "/etc/motd:\n  file.managed:«\u00a0\n    - user: x\n",
+        "U.00A0. after `file.managed:`",
+        "plain space",
+    ),
+    Mistake(
         "colon missing after the ID",
         "«/etc/motd\n  file.managed:\n    - contents: hi\n",
         "colon",

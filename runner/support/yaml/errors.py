@@ -74,15 +74,15 @@ def _tab(spot: ParserSpot) -> Mistake | None:
 
 
 def _blank(spot: ParserSpot) -> Mistake | None:
-    blank = re.search(f"[{''.join(ODD_SPACES)}]", spot.row)
-    if blank and not spot.row[: blank.start()].strip():
-        message = f"a space that is none (U+{ord(blank[0]):04X}) in the indentation"
-        return spot.mistake(
-            message,
-            spot.line,
-            blank.start(),
-            "replace it with a plain space; copied text often has it",
-        )
+    for number in (spot.line, spot.above()):
+        row = spot.at(number)
+        blank = re.search(f"[{''.join(ODD_SPACES)}]", row)
+        before = row[: blank.start()] if blank else ""
+        if blank and (not before.strip(" -") or before.endswith(":")):
+            where = "in the indentation" if not before.strip() else f"after `{before.strip()}`"
+            message = f"a space that is none (U+{ord(blank[0]):04X}) {where}"
+            hint = "replace it with a plain space; copied text often has it"
+            return spot.mistake(message, number, blank.start(), hint)
     return None
 
 

@@ -66,11 +66,11 @@ def explain(
         return Explanation(line, _tag_column(row), "write `{% for NAME in LIST %}`")
     if "Missing end of comment" in message:
         at = source.rfind("{#")
-        return Explanation(
-            source.count("\n", 0, at) + 1,
-            at - source.rfind("\n", 0, at),
-            "close the comment with #}",
-        )
+        number, column = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
+        if at and source[at - 1] == "$":  # of a shell: the length of a variable
+            hint = "{# begins a comment in Jinja: put it between `{% raw %}` and `{% endraw %}`"
+            return Explanation(number, column, hint)
+        return Explanation(number, column, "close the comment with #}")
     unknown = re.search(r"Encountered unknown tag '([^']*)'", message)
     if unknown:
         return _unknown_tag(unknown[1], line, row, source, "innermost block" in message)

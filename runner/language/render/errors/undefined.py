@@ -95,6 +95,8 @@ def _no_such_key(
 def _key_hint(obj: Any, name: Any, holder: str) -> str:
     if isinstance(name, int) and isinstance(obj, list | tuple):
         return f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
+    if isinstance(obj, str | list) and not similar(str(name), dir(type(obj)), 1, 0.8):
+        return _no_mapping_hint(obj, holder)
     keys = [
         str(key)
         for key in (obj if hasattr(obj, "keys") else dir(type(obj)))
@@ -110,6 +112,15 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     return hint
+
+
+def _no_mapping_hint(obj: str | list[Any], holder: str) -> str:
+    """The cure where a mapping was expected, and a text or a list is there."""
+    if obj == "":
+        return "it is the empty text that pillar.get returns where there is nothing; add `, {}`"
+    if isinstance(obj, str):
+        return "it is a text, and no mapping with keys"
+    return f"it is a list: take one with `{holder or 'it'}[0]`, or all with `for`"
 
 
 def _has_name(row: str, name: Any) -> bool:
