@@ -12,6 +12,8 @@ from modules.slsutil.merging import merged
 from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, TextEncoding, here
 from states.file.managed import managed
 
+COMMENTS = {"yaml": ("#",), "toml": ("#",), "configparser": ("#", ";"), "ini": ("#", ";")}
+
 
 @file.validated
 def serialize(
@@ -44,7 +46,8 @@ def serialize(
     dataset_pillar: The pillar's key that has the data.
     user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding, encoding_errors,
       check_cmd, tmp_dir, tmp_ext: As of file.managed.
-    merge_if_exists: Merge the data into those of a file that is there; both have to be mappings.
+    merge_if_exists: Merge the data into those of a file that is there (not its comments); both have
+      to be mappings.
     serializer: The format: `yaml`, `json`, `toml`, `configparser` (or `ini`), `plist`, `python` or
       `msgpack`; without it YAML.
     formatter: An older name of serializer.
@@ -77,10 +80,13 @@ def serialize(
         return f"File {name} is not present and is not set for creation"
     old = None
     if merge_if_exists and file.exists(name):
-        old = _present(name, kind, encoding or "utf-8", deserializer_opts)
+        old, comments = _present(name, kind, encoding or "utf-8", deserializer_opts)
         dataset = _merged(old, dataset)
         if dataset == old:
-            return f"The file {name} is in the correct state"
+            rights = managed(name, user=user, group=group, mode=mode, replace=False, create=False)
+            return (yield from _with_rights(name, rights))
+        if comments:
+            here.warn(f"the comments in {name} are lost ({comments} lines): it is written anew")
     text = kinds.serialize(kind, dataset, _options(serializer_opts))
     written = managed(
         name,
@@ -103,13 +109,15 @@ def serialize(
 
 def _present(
     name: str, kind: str, encoding: str, options: list[dict[str, Any]] | dict[str, Any] | None
-) -> Any:
-    """The data that the file has now."""
+) -> tuple[Any, int]:
+    """The data that the file has now, and its number of lines that are comments."""
     try:
         data = file.read_bytes(name)
-        return kinds.deserialize(
-            kind, data if kind == "plist" else data.decode(encoding), _options(options)
-        )
+        text = data if kind == "plist" else data.decode(encoding)
+        marks = COMMENTS.get(kind)
+        lines = text.splitlines() if isinstance(text, str) and marks else []
+        comments = sum(line.lstrip().startswith(marks or ()) for line in lines)
+        return kinds.deserialize(kind, text, _options(options)), comments
     except (StateFailed, ValueError, LookupError) as problem:
         raise StateFailed(
             f"Failed to deserialize existing data: {problem.__cause__ or problem}"
@@ -140,6 +148,18 @@ def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
     except StopIteration as stop:
         done = stop.value
         return Done(done if isinstance(done, str) else done.comment, changes)
+    raise RuntimeError("file.managed yields twice")
+
+
+def _with_rights(name: str, rights: Planned) -> Planned:
+    """The plan of file.managed for the owner and the mode of a file that has the data."""
+    try:
+        yield next(rights)
+        next(rights)
+    except StopIteration as stop:
+        done = stop.value
+        same = isinstance(done, str)
+        return f"The file {name} is in the correct state" if same else done
     raise RuntimeError("file.managed yields twice")
 
 

@@ -104,3 +104,21 @@ def test_toml_names_the_package_that_it_lacks(machine: Machine) -> None:
     )
     told = machine("sls", "a", code=2).stdout
     assert f"python3 -m pip --python {shlex.quote(sys.executable)} install 'tomli-w>=" in told
+
+
+def test_a_file_that_has_the_data_gets_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("# why\na: 1\n")
+    path.chmod(0o644)
+    for plans in (True, False):
+        done = apply(serialize, str(path), {"a": 1}, merge_if_exists=True, mode="0600")
+        assert bool(done.changes) == plans, done
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_text() == "# why\na: 1\n"
+
+
+def test_comments_that_a_merge_loses_are_counted(tmp_path: Path) -> None:
+    path, here = tmp_path / "f", HarnessHere()
+    path.write_text("# why\na: 1 # so\n  # and\n")
+    apply(serialize, str(path), {"b": 1}, merge_if_exists=True, current=here)
+    assert here.warnings == [f"the comments in {path} are lost (2 lines): it is written anew"]
