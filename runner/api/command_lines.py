@@ -24,7 +24,12 @@ READERS = frozenset(
 )
 # programs that alter what they are given; that put something there, too
 ALTERING = frozenset(("chgrp", "chmod", "chown", "rm", "rmdir"))
-PUTTING = frozenset(("cp", "install", "ln", "mv"))
+PUTTING = frozenset(("cp", "htpasswd", "install", "ln", "mv", "openssl", "sed", "truncate"))
+# what these put where no word says so: copies that sed keeps, what an authority writes down
+_ELSEWHERE = {
+    "sed": re.compile(r"-[nErsuz]*i.|--in-place=|-f|--file"),
+    "openssl": re.compile("ca$"),
+}
 IDLE = frozenset((":", "date", "sleep", "sync"))
 # programs that ask neither files nor packages, or packages only
 ASKERS = frozenset(("command", "dpkg", "getent", "id", "rpm", "systemctl", "type", "which"))
@@ -96,6 +101,10 @@ def alterations(command: str, cwd: str | None = None) -> Alterations:
     >>> found = alterations("mkdir -p /srv/a && echo x > /srv/a/b")
     >>> found.folders, found.files, found.is_all
     (('/srv/a',), ('/srv/a/b',), True)
+    >>> alterations("openssl dhparam -out /etc/dh.pem 2048").is_all
+    True
+    >>> alterations("sed -i s/a/b/ /etc/x").is_all, alterations("sed -i.old s/a/b/ /etc/x").is_all
+    (True, False)
     >>> alterations("make -C /srv/app install").made
     ('/srv/app',)
     """
@@ -123,13 +132,18 @@ def alterations(command: str, cwd: str | None = None) -> Alterations:
                 folders += named
             case _ if program in ALTERING:
                 altered += named
-            case _ if program in PUTTING:
+            case _ if program in PUTTING and not _puts_elsewhere(program, words):
                 made += named
                 altered += named
             case _ if program not in READERS | IDLE and not _only_tells(program, words):
                 is_all = False
                 made += named
     return Alterations(tuple(made), tuple(files), tuple(folders), tuple(altered), is_all)
+
+
+def _puts_elsewhere(program: str, words: Sequence[str]) -> bool:
+    pattern = _ELSEWHERE.get(program)
+    return pattern is not None and any(map(pattern.match, words))
 
 
 def _only_tells(program: str, words: Sequence[str]) -> bool:

@@ -374,6 +374,8 @@ makes: {cmd.run: [name: touch made other put listed]}
 makes too: {cmd.run: [name: mkdir -p {tmp}/new/in && echo x > {tmp}/new/in/it]}
 removes: {cmd.run: [name: rm -r {tmp}/gone {tmp}/link/far {tmp}/folder]}
 alters: {cmd.run: [name: echo five >>{tmp}/altered]}
+edits: {cmd.run: [name: sed -i s/here/new/ {tmp}/edited]}
+u edited: {file.append: [name: '{tmp}/edited', text: new]}
 u kept: {file.managed: [name: '{tmp}/made', contents: x, replace: False]}
 u made: {cmd.run: [name: 'true', creates: '{tmp}/other']}
 u above: {file.directory: [name: '{tmp}/new']}
@@ -397,7 +399,7 @@ d failed: {file.append: [name: '{tmp}/no/folder', text: x]}
 
 def test_what_a_command_names_is_undecided_and_nothing_else(machine: Machine) -> None:
     """Of a command whose words tell all that it does."""
-    for name in ("gone", "folder/it", "altered", "there", "real/far"):
+    for name in ("gone", "folder/it", "altered", "edited", "there", "real/far"):
         (machine.folder / name).parent.mkdir(exist_ok=True)
         (machine.folder / name).write_text("here\n")
     (machine.folder / "link").symlink_to("real")
