@@ -81,8 +81,9 @@ class Doubts:
         self._promised, self._made, self._altered = promised, made, altered
         self.world, self.contents = world, CONTENTS
         self.by = ""
-        # the longest that `by` was told for: what is above it is asked for on the way
-        self._path = ""
+        # the longest that `by` was told for: what is above it is asked for on the way; empty for
+        # what is no path
+        self.path = ""
         self.worlds: set[World] = set()
         self.is_certain = True  # of all in doubt one knows what it will be, if it comes
         self.is_read = False  # contents that nobody knows were asked for
@@ -175,8 +176,8 @@ class Doubts:
         self, by: str, worlds: Collection[World], is_certain: bool = False, path: str = ""
     ) -> bool:
         if by:
-            if not self.by or (self._path and path.startswith(f"{self._path}/")):
-                self.by, self._path = by, path
+            if not self.by or (self.path and path.startswith(f"{self.path}/")):
+                self.by, self.path = by, path
             self.worlds.update(worlds)
             self.is_certain &= is_certain
         return bool(by)

@@ -260,14 +260,16 @@ class Invoker:
         ]
         return pending.maker_of(("file", folder)) or next(iter(hidden), pending.open_by)
 
-    def _undecided(self, result: Result, by: str) -> Result:
+    def _undecided(self, result: Result, by: str, look: Look | None = None) -> Result:
         """The result, undecided where it depends on a pending state. by: that one; empty when
-        none.
+        none. look: the one that came upon it.
         """
         if not by:
             return result
         told = overview(self.run.stores).open.get(by, ())
-        about = next((each for each in told if result.chunk.name in each), next(iter(told), ""))
+        met = look.doubts.path if look and look.doubts else ""
+        about = next((each for each in told if (met or result.chunk.name) in each), "")
+        about = about or next(iter(told), "")
         why = f" ({about})" if about else ""
         failed = result.result is False
         how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
@@ -347,7 +349,7 @@ class Invoker:
                 if failure:
                     return Result(chunk, False, failure.message)
                 result = Result(chunk, None, plan.comment, changes, exact=plan.exact)
-                return self._undecided(result, unsure) if unsure else _with_plan(plan, result)
+                return self._undecided(result, unsure, look) if unsure else _with_plan(plan, result)
             if self._things is None:  # not what an attempt before this one has made
                 self._things = engine_made.about_to_make(self.run, call, chunk)
             if not call.function.is_built_in:
@@ -360,7 +362,7 @@ class Invoker:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
             by = look.unsure("done") or self._bringer(invocation, stop.value)
-            return self._undecided(done, by)
+            return self._undecided(done, by, look)
         except StateFailed as failure:
             part = (
                 partial_changes.made(plan, look.function)

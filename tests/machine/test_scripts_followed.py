@@ -109,7 +109,8 @@ FILES = {
 }
 # nobody knows of what it changes the mode
 ODD = {
-    "DEBIAN/postinst": "#!/bin/sh\nset -e\nchmod 600 $(/usr/share/odd/where)\n",
+    "DEBIAN/postinst": "#!/bin/sh\nset -e\nchmod 600 $(/usr/share/odd/where)\n"
+    "/usr/share/odd/where >/etc/aliases\n",
     "usr/share/odd/where": "#!/usr/bin/python3\nprint('/etc/odd.conf')",
     "etc/odd.conf": "x",
 }
@@ -181,10 +182,13 @@ def test_what_nobody_knows_stays_undecided(debian: Debian) -> None:
         **contents("/var/lib/tool/kept", {"user": "games"}),
         **directory("/usr/share/odd", "0700"),
     }
-    debian.tree(all=tree(("tool", "odd"), {"there": there, "key": key, **rights}))
+    mail = {"alias.present": [{"name": "root"}, {"target": "somebody"}]}
+    states = {"there": there, "key": key, "mail": mail, **rights}
+    debian.tree(all=tree(("tool", "odd"), states))
     dry = debian.results("sls", "all", "--test")
     assert "decided when pkg: tool is done" in dry["key"]["comment"]
     assert "postinst of tool makes /etc/tool.key" in dry["key"]["comment"]
+    assert "(postinst of odd makes /etc/aliases" in dry["mail"]["comment"]
     assert dry["there"]["result"] is True, dry["there"]
     for path in rights:
         assert "; decided when pkg: " in dry[path]["comment"], dry[path]
