@@ -34,6 +34,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -112,7 +113,10 @@ def with_example(
         machine.write(f"{PILLAR}/top.sls", "base: {'*': [example]}\n")
         sides = []
         for words in (["--test"], []):
-            done = machine.runner("sls", names, *words, "--out", "json", code=None)
+            try:
+                done = machine.runner("sls", names, *words, "--out", "json", code=None)
+            except subprocess.TimeoutExpired:
+                return "it takes too long"
             if done.returncode not in (0, 2):
                 return f"{done.stdout}{done.stderr}".strip()[-600:]
             sides.append(json.loads(done.stdout)["local"])
