@@ -8,10 +8,14 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
+
+    Text = TypeVar("Text", str, bytes)
 
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024
+AROUND = 32  # lines that are the same, next to a difference, and are compared
 
 
 def not_shown(old: int, new: int) -> str:
@@ -36,36 +40,54 @@ def diff(old: str, new: str, context: int = 3) -> str:
     """A unified diff. context: lines around each change."""
     if large := not_shown(len(old), len(new)):
         return large
-    return "".join(unified(lines_of(shown(old)), lines_of(shown(new)), context))
+    return "".join(unified(shown(old), shown(new), lines_of, "\n", context))
 
 
-def unified(before: list[str], after: list[str], context: int = 3) -> Iterator[str]:
+def unified(
+    old: Text, new: Text, split: Callable[[Text], list[str]], end: Text, context: int = 3
+) -> Iterator[str]:
     """Yield the lines of a unified diff, as difflib makes it: many states change a line each of
-    one file, and difflib looks at each line of both.
+    one file, and difflib looks at each line of both. split: the lines of a text; end: that of a
+    line.
     """
     import difflib
 
-    head, tail = _equal_ends(before, after)
-    skipped, left = max(head - context, 0), max(tail - context, 0)
-    ends = len(before) - left, len(after) - left
-    for line in difflib.unified_diff(
-        before[skipped : ends[0]], after[skipped : ends[1]], n=context
-    ):
-        yield _moved(line, skipped) if line.startswith("@@") else line
+    head, tail = _equal_ends(old, new, end, max(AROUND, context))
+    before, after = (split(text[head : len(text) - tail]) for text in (old, new))
+    skipped = len(split(old[:head]))
+    for line in difflib.unified_diff(before, after, n=context):
+        yield _moved(line, skipped) if skipped and line.startswith("@@") else line
 
 
-def _equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
-    """How many lines at the beginning and at the end need not be compared: those that are the same
-    in both, where none of them stands between as well (it may be what difflib takes for the same).
+def _equal_ends(old: Text, new: Text, end: Text, around: int) -> tuple[int, int]:
+    """How much at the beginning and at the end need not be compared: what is the same in both, but
+    for the lines next to what is not (difflib may take some of them for those that were added). Of
+    the longer end twice as many are compared, since difflib begins with what is the longest.
     """
-    most = min(len(before), len(after))
-    head = next((n for n in range(most) if before[n] != after[n]), most)
-    most -= head
-    tail = next((n for n in range(most) if before[~n] != after[~n]), most)
-    between = {*before[head : len(before) - tail], *after[head : len(after) - tail]}
-    if between.isdisjoint(before[:head]) and between.isdisjoint(before[len(before) - tail :]):
-        return head, tail
-    return 0, 0
+    most = min(len(old), len(new))
+    head = old.rfind(end, 0, _equal(lambda a, b: old[a:b] == new[a:b], most)) + 1
+    same = _equal(
+        lambda a, b: old[len(old) - b : len(old) - a] == new[len(new) - b : len(new) - a], most
+    )
+    longer_tail = old.count(end, 0, head) < old.count(end, len(old) - same)
+    tail = old.find(end, len(old) - min(same, most - head)) + 1 or len(old)
+    for _ in range(around if longer_tail else 2 * around):
+        head = old.rfind(end, 0, head - 1) + 1 if head else 0
+    for _ in range(2 * around if longer_tail else around):
+        tail = old.find(end, tail) + 1 or len(old)
+    return head, len(old) - tail
+
+
+def _equal(are_equal: Callable[[int, int], bool], most: int) -> int:
+    """How much from the beginning is equal. are_equal: tells it of a part."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if are_equal(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _moved(line: str, down: int) -> str:

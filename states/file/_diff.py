@@ -60,7 +60,7 @@ def diff(
 
 def unified(old: bytes, new: bytes) -> str:
     """The unified diff of two texts, with empty names in its heading."""
-    return "".join(differences.unified(_lines(old), _lines(new)))
+    return "".join(differences.unified(old, new, _lines, b"\n"))
 
 
 def _lines(data: bytes) -> list[str]:

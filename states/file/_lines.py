@@ -72,7 +72,7 @@ def spaced_diff(old: str, new: str) -> str:
     """The unified diff that file.append reports: an empty line after headings, none at the end."""
     if large := not_shown(len(old), len(new)):
         return large
-    return "\n".join(unified(shown(old).splitlines(), shown(new).splitlines()))
+    return "\n".join(unified(shown(old), shown(new), str.splitlines, "\n"))
 
 
 def parent(name: str) -> str:

@@ -160,6 +160,7 @@ NUMBERED = st.lists(st.sampled_from([*"abc", ""]) | st.integers(0, 99).map(str),
 def test_the_ends_that_two_texts_share_are_left_out_of_no_diff(
     head: list[str], old: list[str], new: list[str], tail: list[str], context: int, end: str
 ) -> None:
-    texts = ["\n".join([*head, *middle, *tail]) + end for middle in (old, new)]
+    ends = [f"{n} at an end" for n in range(65)]  # more lines than are compared
+    texts = ["\n".join([*ends, *head, *middle, *tail, *ends]) + end for middle in (old, new)]
     expected = difflib.unified_diff(*(text.splitlines(True) for text in texts), n=context)
     assert differences.diff(*texts, context) == "".join(expected)
