@@ -121,7 +121,13 @@ ON_ONE_FILE = {
     "mount.fstab_present": (
         "[name: /d{n}, fs_file: /m{n}, fs_vfstype: ext4, mount: false, config: FILE]"
     ),
+    "mount.mounted": "[name: /m{n}, device: /d{n}, fstype: ext4, mount: false, config: FILE]",
     "ssh_auth.present": "[name: AAAA{n:06}, user: root, config: FILE]",
+    "ssh_known_hosts.present": (
+        "[name: h{n}.example, config: FILE, enc: ssh-rsa, hash_known_hosts: false,"
+        " key: AAAAB3NzaC1yc2EAAAADAQABAAAAgQD{n:09}]"
+    ),
+    "logrotate.set": "[name: /var/log/l{n}, key: rotate, value: 2, conf_file: FILE]",
     "file.line": "[name: FILE, mode: insert, location: end, content: l{n}]",
     "file.replace": (
         "[name: FILE, pattern: '^l{n:06}.*', repl: 'l{n:06} v', append_if_not_found: true]"

@@ -4,24 +4,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from modules import file
 from modules._texts.lines import as_read as as_read
-from modules._texts.lines import once_a_line, once_a_version, one_line, split
+from modules._texts.lines import ending, once_a_line, one_line
 from modules._texts.lines import value_problem as value_problem
 from modules._texts.lines import whole_value as whole_value
-from runner.api import for_states
+from runner.api import Record, for_states
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")
+_PADDED = ("[ ", " ]", "[\t", "\t]")  # what a header has in it that is not just [name]
 NO_VALUE = "(no value)"  # of an option that is there, as changes show it
 _ALONE = re.compile(r"\w[\w.:/*+-]*\s*")  # an option without a value, such as skip-name-resolve
 
+Place = tuple[int, int]  # where a part of a text begins and ends
 
-# of a line: its section, its option or None, the option's value or None
-_Row = tuple[str, str | None, str | None]
+
+class _Option(Record):
+    """An option where it stands in a text. value: that of its line. lines: this one, and those that
+    continue it.
+    """
+
+    name: str
+    value: str | None
+    lines: list[Place]
+
+    def whole_value(self, text: str) -> str | None:
+        """The value with the lines that continue it."""
+        more = [text[begin:end].strip() for begin, end in self.lines[1:]]
+        return None if self.value is None else "\n".join([self.value, *more])
 
 
 def _text(file_name: str, encoding: str | None) -> str:
@@ -30,6 +44,7 @@ def _text(file_name: str, encoding: str | None) -> str:
     return file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape")
 
 
+@once_a_line
 def _option(line: str, separator: str) -> tuple[str, str | None] | None:
     """(option, value) of a line, without a value (option, None); None for comments, sections, empty
     lines and continuations.
@@ -47,38 +62,66 @@ def _option(line: str, separator: str) -> tuple[str, str | None] | None:
     return (key.strip(), None) if _ALONE.fullmatch(line) else None
 
 
-@once_a_line
-def _read(line: str, separator: str) -> tuple[str | None, tuple[str, str | None] | None]:
-    """The section that a line begins, and its option."""
-    header = _SECTION.match(line)
-    return (header["name"].strip(), None) if header else (None, _option(line, separator))
+def _lines(text: str, place: Place, word: str = "") -> Iterator[tuple[Place, str]]:
+    """Yield the lines in a part of a text that have a word in them, without their ends."""
+    start, stop = place
+    while start < stop and (at := text.find(word, start, stop)) >= 0:
+        begin, start = text.rfind("\n", start, at) + 1 or start, text.find("\n", at, stop) + 1
+        start = start or stop
+        yield (begin, start), text[begin:start].removesuffix("\n")
 
 
-@once_a_version
-def _parsed(text: str, separator: str) -> tuple[tuple[str, ...], tuple[_Row, ...]]:
-    """The lines of a text and what each of them is."""
-    lines = split(text)
-    return tuple(lines), tuple(_walk(lines, separator))
+def _headers(text: str, start: int = 0, word: str = "[") -> Iterator[tuple[Place, str]]:
+    """Yield the headers of sections that have a word in them, with the names of these."""
+    for place, line in _lines(text, (start, len(text)), word):
+        if header := _SECTION.match(line):
+            yield place, header["name"].strip()
 
 
-def _walk(lines: Sequence[str], separator: str) -> list[_Row]:
-    """What each line is."""
-    section, option = "", None
-    rows: list[_Row] = []
-    for line in lines:
-        header, pair = _read(line, separator)
-        if header is not None:
-            section, option = header, None
-            rows.append((section, None, ""))
-        elif pair:
-            name, value = pair
-            option = name if value is not None else None  # a next line continues no value
-            rows.append((section, name, value))
-        elif option and line[:1] in (" ", "\t") and line.strip():
-            rows.append((section, option, line.strip()))
-        else:
-            rows.append((section, None, ""))
-    return rows
+def _parts(text: str) -> Iterator[tuple[str, Place]]:
+    """Yield the parts of a text: the section of each, "" for none, and where it is, without its
+    header.
+    """
+    section, begin = "", 0
+    for place, name in _headers(text):
+        yield section, (begin, place[0])
+        section, begin = name, place[1]
+    yield section, (begin, len(text))
+
+
+def _places(text: str, section: str) -> list[Place]:
+    """Where the parts of one section are: other sections are not looked at."""
+    word = "[" if any(pad in text for pad in _PADDED) else f"[{section}]"
+    own = [place[1] for place, name in _headers(text, 0, word) if name == section]
+    return [
+        (begin, next((place[0] for place, _ in _headers(text, begin)), len(text)))
+        for begin in (own if section else [0, *own])
+    ]
+
+
+def _options(text: str, place: Place, separator: str, only: str | None = None) -> Iterator[_Option]:
+    """Yield the options in a part of a text. only: those that are called so."""
+    for own, line in _lines(text, place, only or ""):
+        pair = _option(line, separator)
+        if pair is not None and only in (None, pair[0]):
+            rest = () if pair[1] is None else _continuing(text, (own[1], place[1]), separator)
+            yield _Option(*pair, [own, *rest])
+
+
+def _continuing(text: str, place: Place, separator: str) -> Iterator[Place]:
+    """Yield the lines that go on with the value of an option above them."""
+    for own, line in _lines(text, place):
+        if _option(line, separator):
+            return
+        if line[:1] in (" ", "\t") and line.strip():
+            yield own
+
+
+def _values(
+    text: str, places: Iterable[Place], separator: str, only: str | None = None
+) -> dict[str, str | None]:
+    options = chain.from_iterable(_options(text, place, separator, only) for place in places)
+    return {option.name: option.whole_value(text) for option in options}
 
 
 def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
@@ -87,22 +130,41 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
-    found = _sections(_text(file_name, encoding), separator)
-    return {name: {**of} if isinstance(of, dict) else of for name, of in found.items()}
+    text = _text(file_name, encoding)
+    sections: dict[str, Any] = {}
+    for name, place in _parts(text):
+        sections.setdefault(name, {}).update(_values(text, [place], separator))
+    above = sections.pop("")
+    return {**sections, **{key: value for key, value in above.items() if key not in sections}}
 
 
-@once_a_version
-def _sections(text: str, separator: str) -> Mapping[str, Any]:
-    lines, rows = _parsed(text, separator)
-    sections: dict[str, Any] = {
-        name: {} for name in dict.fromkeys(map(itemgetter(0), rows)) if name
-    }
-    for line, (section, option, value) in zip(lines, rows, strict=True):
-        if option is not None:
-            place = sections[section] if section else sections
-            goes_on = line[:1] in (" ", "\t") and option in place
-            place[option] = f"{place[option]}\n{value}" if goes_on else value
-    return sections
+@for_states
+def get_some(
+    file_name: str,
+    wanted: Mapping[str, Any],
+    separator: str = "=",
+    encoding: str | None = None,
+) -> dict[str, Any]:
+    """What `get_ini` says of some sections and options, as `with_options` takes them; only these
+    are looked at.
+    """
+    text, found = _text(file_name, encoding), dict[str, Any]()
+    for section, options in wanted.items():
+        if not isinstance(options, Mapping | list):
+            found |= _values(text, _places(text, ""), separator, str(section))
+        elif section and (places := _places(text, section)):
+            found[section] = {
+                name: value
+                for option in map(str, options)
+                for name, value in _values(text, places, separator, option).items()
+            }
+    return found
+
+
+@for_states
+def section_names(file_name: str, encoding: str | None = None) -> set[str]:
+    """The names of the sections of a file."""
+    return {name for name, _ in _parts(_text(file_name, encoding)) if name}
 
 
 def get_option(
@@ -113,9 +175,10 @@ def get_option(
     encoding: str | None = None,
 ) -> Any:
     """The value of an option; None when it is not there."""
-    sections = get_ini(file_name, separator, encoding)
-    place = sections.get(section, {}) if section else sections
-    return place.get(option) if isinstance(place, dict) else None
+    if not section:
+        return get_ini(file_name, separator, encoding).get(option)
+    found = get_some(file_name, {section: [option]}, separator, encoding)
+    return found.get(section, {}).get(option)
 
 
 @for_states
@@ -129,93 +192,89 @@ def get_section(
     file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, Any]:
     """The options of a section."""
-    options = get_ini(file_name, separator, encoding).get(section, {})
-    return options if isinstance(options, dict) else {}
+    text = _text(file_name, encoding)
+    return _values(text, _places(text, section), separator) if section else {}
 
 
 def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: bool) -> str:
     """A text with options set: section -> options, and options before the first section at the top
     level.
     """
-    given, rows_given = _parsed(text, separator)
-    lines, rows = list(given), list(rows_given)
+    sign = f" {separator} " if spaces and separator.strip() else separator
+    text = _ended(text)
     for section, options in wanted.items():
         inside = isinstance(options, Mapping)
         for option, value in options.items() if inside else [(section, options)]:
             place = section if inside else ""
-            lines, rows = _with_option(lines, rows, place, str(option), value, separator, spaces)
-    return "".join(f"{line}\n" for line in lines)
+            text = _with_option(text, place, str(option), value, separator, sign)
+    return text
 
 
 def _with_option(
-    lines: list[str],
-    rows: list[_Row],
-    section: str,
-    option: str,
-    value: Any,
-    separator: str,
-    spaces: bool,
-) -> tuple[list[str], list[_Row]]:
-    sign = f" {separator} " if spaces and separator.strip() else separator
+    text: str, section: str, option: str, value: Any, separator: str, sign: str
+) -> str:
     separator, name = one_line(separator, "the separator"), one_line(option, "an option's name")
-    value = None if value is None else whole_value(option, value)
-    new = name if value is None else f"{name}{sign}{value}"
-    at = [
-        index
-        for index, (section_of_line, name, _) in enumerate(rows)
-        if section_of_line == section and name == option
-    ]
-    if at:
-        first = next(index for index in at if _option(lines[index], separator))
-        old = _option(lines[first], separator)
-        if old and old[1] == value and len(at) == 1:
-            return lines, rows
-        others = {*at, *range(first + 1)}
-        made = [
-            *lines[:first],
-            new,
-            *(line for index, line in enumerate(lines) if index not in others),
-        ]
-        return made, _walk(made, separator)
-    if section and not any(row[0] == section for row in rows):
-        head = f"[{one_line(section, 'the name of a section')}]"
-        added = [*([""] if lines and lines[-1].strip() else []), head]
-        end = len(lines) + len(added)
-        of_added = [(rows[-1][0] if rows else "", None, "")] * (len(added) - 1)
-        lines, rows = [*lines, *added], [*rows, *of_added, (section.strip(), None, "")]
-    else:
-        end = max((index for index, row in enumerate(rows) if row[0] == section), default=-1) + 1
-        while end and not lines[end - 1].strip():
-            end -= 1
-    apart = [""] if not end and lines and lines[0].strip() else []
-    made = [*lines[:end], new, *apart, *lines[end:]]
-    pair = _option(new, separator)
-    if pair is None or apart:
-        return made, _walk(made, separator)
-    return made, [*rows[:end], (section.strip(), *pair), *rows[end:]]
+    end, value = ending(text), None if value is None else whole_value(option, value)
+    new = (name if value is None else f"{name}{sign}{value}").replace("\n", end) + end
+    places = _places(text, section)
+    found = [each for place in places for each in _options(text, place, separator, name)]
+    if found:
+        first, *others = (line for each in found for line in each.lines)
+        if found[0].value == value and not others:
+            return text
+        return text[: first[0]] + new + _without(text, others, first[1])
+    if not places:
+        last = text[text.rfind("\n", 0, -1) + 1 :]
+        head = one_line(section, "the name of a section")
+        return f"{text}{end if last.strip() else ''}[{head}]{end}{new}"
+    begin, stop = places[-1]
+    filled = len(text[begin:stop].rstrip())
+    at = text.find("\n", begin + filled - 1) + 1 if filled else begin
+    apart = "" if at or not text.partition("\n")[0].strip() else end
+    return text[:at] + new + apart + text[at:]
+
+
+def _ended(text: str) -> str:
+    """A text whose last line ends as the others do."""
+    return text + ending(text) if text and not text.endswith("\n") else text
+
+
+def _without(text: str, places: Iterable[Place], start: int = 0) -> str:
+    """A text from a place on, without parts of it."""
+    kept = []
+    for begin, stop in sorted({*places}):
+        kept.append(text[start:begin])
+        start = stop
+    return "".join([*kept, text[start:]])
 
 
 def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> str:
     """A text without options: section -> names, and names before the first section with the section
     "".
     """
-    lines, rows = _parsed(text, separator)
-    remaining = []
-    for line, (section, option, _) in zip(lines, rows, strict=True):
-        names = unwanted.get(section, ())
-        if option is None or option not in names:
-            remaining.append(line)
-    return "".join(f"{line}\n" for line in remaining)
+    text = _ended(text)
+    lines = (
+        line
+        for section, names in unwanted.items()
+        for place in _places(text, section)
+        for name in names
+        for option in _options(text, place, separator, name)
+        for line in option.lines
+    )
+    return _without(text, lines)
+
+
+def with_sections(text: str, names: Iterable[str]) -> str:
+    """A text with further sections, empty ones."""
+    end = ending(text)
+    return text + "".join(f"{end if text else ''}[{name}]{end}" for name in names)
 
 
 def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
-    remaining = [
-        line
-        for line, (section, _, _) in zip(*_parsed(text, "="), strict=True)
-        if section not in names
-    ]
-    return "".join(f"{line}\n" for line in remaining)
+    text = _ended(text)
+    places = (place for name in names if name for place in _places(text, name))
+    return _without(text, ((text.rfind("\n", 0, begin - 1) + 1, stop) for begin, stop in places))
 
 
 def set_option(
@@ -233,9 +292,9 @@ def set_option(
         {% do salt['ini.set_option']('/etc/app.ini', {'web': {'port': 8080}}) %}
     """
     wanted = sections or {}
-    old = get_ini(file_name, separator, encoding)
+    old = get_some(file_name, wanted, separator, encoding)
     _rewrite(file_name, encoding, lambda text: with_options(text, wanted, separator, not no_spaces))
-    new = get_ini(file_name, separator, encoding)
+    new = get_some(file_name, wanted, separator, encoding)
     changes: dict[str, Any] = {}
     for name, options in wanted.items():
         if isinstance(options, Mapping) and name in old:
@@ -279,16 +338,16 @@ def remove_section(
 
     {% do salt['ini.remove_section']('/etc/app.ini', 'web') %}
     """
-    options = get_ini(file_name, separator, encoding).get(section)
-    if not isinstance(options, dict):
+    if section not in section_names(file_name, encoding):
         return None
+    options = get_section(file_name, section, separator, encoding)
     _rewrite(file_name, encoding, lambda text: without_sections(text, [section]))
     return options
 
 
 def _rewrite(file_name: str, encoding: str | None, edited: Callable[[str], str]) -> None:
     """Write a file again where editing changes its text."""
-    old = "".join(f"{line}\n" for line in split(_text(file_name, encoding)))
+    old = _text(file_name, encoding)
     new = edited(old)
-    if new != old:
+    if new != _ended(old):
         file.write(file_name, new.encode(encoding or "utf-8", "surrogateescape"))

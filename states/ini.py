@@ -118,7 +118,11 @@ def options_present(
     Behaviour: Salt 3008's ini.options_present; comments and the order of the file stay.
     """
     wanted = sections or {}
-    present = ini.get_ini(name, separator, encoding)
+    present = (
+        ini.get_ini(name, separator, encoding)
+        if strict
+        else ini.get_some(name, wanted, separator, encoding)
+    )
     changes, comments = _differences(wanted, present)
     unwanted: dict[str, list[str]] = {}
     unwanted_sections: list[str] = []
@@ -261,7 +265,7 @@ def options_absent(
 
     Behaviour: Salt 3008's ini.options_absent.
     """
-    present = ini.get_ini(name, separator, encoding)
+    present = ini.get_some(name, sections or {}, separator, encoding)
     unwanted: dict[str, list[str]] = {}
     for section, names in (sections or {}).items():
         if isinstance(names, list | dict):
@@ -323,8 +327,8 @@ def sections_present(
 
     Behaviour: Salt 3008's ini.sections_present.
     """
-    present = ini.get_ini(name, separator, encoding)
-    missing = [section for section in sections or () if not isinstance(present.get(section), dict)]
+    present = ini.section_names(name, encoding)
+    missing = [section for section in sections or () if section not in present]
     comments = [
         f"{'Created new section' if section in missing else 'Section unchanged'} {section}."
         for section in sections or ()
@@ -333,12 +337,7 @@ def sections_present(
         return _unchanged(comments, "No changes detected.")
     changes: dict[str, Any] = {section: {"before": None, "after": {}} for section in missing}
     yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
-    old = _text(name, encoding)
-    _write(
-        name,
-        old + "".join(f"{chr(10) if old else ''}[{section}]\n" for section in missing),
-        encoding,
-    )
+    _write(name, ini.with_sections(_text(name, encoding), missing), encoding)
     return "Changes take effect"
 
 

@@ -143,6 +143,12 @@ ON_ONE_FILE = {
     "fstab": "mount.fstab_present: [name: /d{n}-{of}, fs_file: /m{n}-{of}, fs_vfstype: ext4,"
     " mount: false, config: {file}]",
     "authorized_keys": "ssh_auth.present: [name: AAAA{n:04}{of}, user: root, config: {file}]",
+    "known_hosts": "ssh_known_hosts.present: [name: h{n}-{of}.example, config: {file},"
+    " enc: ssh-rsa, hash_known_hosts: false, key: AAAAB3NzaC1yc2EAAAADAQABAAAAgQD{n:05}{of:04}]",
+    "mounts": "mount.mounted: [name: /m{n}-{of}, device: /d{n}-{of}, fstype: ext4, mount: false,"
+    " config: {file}]",
+    "logrotate": "logrotate.set: [name: /var/log/l{n}-{of}, key: rotate, value: 2,"
+    " conf_file: {file}]",
     "hosts": "host.present: [name: h{n}-{of}.example, ip: 192.0.2.{n}]",
     "line": "file.line: [name: {file}, mode: insert, location: end, content: l{n}-{of}]",
     "replace": "file.replace: [name: {file}, pattern: ^l{n}-{of}.*, repl: 'l{n}-{of} v',"
@@ -175,9 +181,8 @@ def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> Non
         assert only_planned or not any(
             result.changes for result in pipeline.sls(options, ["a"]).results
         )
-    most = 3.2 if name == "ini" else 2.6  # each new version of an ini file is walked through
     for few, some, many in zip(*costs, strict=True):
-        assert many - some < most * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"
+        assert many - some < 2.6 * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -39,6 +39,11 @@ def once_a_line(parse: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], lru_cache(LINES)(parse))
 
 
+def ending(text: str) -> str:
+    """The line ending of a text: as the first one does."""
+    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
+
+
 def fields(line: str, most: int = 0) -> list[str]:
     """The fields of a line; spaces and tabs part them, and no other space of Unicode does.
 

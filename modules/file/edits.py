@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from modules._texts.lines import ending as ending
 from modules.file import bounded_regex
 from modules.file.bounded_regex import matches, matching
 from modules.file.differences import lines_of
@@ -108,11 +109,6 @@ def _edit_matching_lines(text: str, expression: re.Pattern[str], edit: Callable[
 
 
 # ---------------------------------------------------------------- blocks between markers
-
-
-def ending(text: str) -> str:
-    """The line ending of a text: as the first one does."""
-    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
 def with_block(
