@@ -13,6 +13,7 @@ from functools import partial
 from io import BufferedReader
 from typing import Any
 
+from runner.model.digest import sha256
 from runner.model.former_state import FormerState
 from runner.model.records import Record
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Stamp
@@ -220,6 +221,4 @@ def without_target(snapshot: Snapshot) -> Snapshot:
 
 def hash_of(data: bytes) -> str:
     """The name that contents have in the history."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data)

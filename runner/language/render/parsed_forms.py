@@ -9,7 +9,6 @@ disk.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import pickle
 import sys
@@ -20,6 +19,7 @@ from struct import Struct
 from typing import Any
 
 from runner.language.render.code_revision import parser_files, revision_of
+from runner.model.digest import blake2b
 from runner.model.places import PlacedList, PlacedMap, Value
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Rendered
@@ -44,7 +44,7 @@ class ParsedForms:
 
         Raises what `parse` raises, and Untrusted where others can write the folder.
         """
-        file, key = hashlib.blake2b(name.encode(), digest_size=16).hexdigest(), self._key(text)
+        file, key = blake2b(name.encode(), digest_size=16).hexdigest(), self._key(text)
         with suppress(OSError):
             self._opened = self._opened or trusted_folder(self._path)
             data = self._opened.read(file)
@@ -60,9 +60,9 @@ class ParsedForms:
     def _key(self, text: Rendered) -> bytes:
         if not self._revision:
             made = repr((revision_of(parser_files()), sys.version_info[:3]))
-            self._revision = hashlib.blake2b(made.encode()).digest()
+            self._revision = blake2b(made.encode()).digest()
         data = text.text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, digest_size=16, key=self._revision).digest()
+        return blake2b(data, digest_size=16, key=self._revision).digest()
 
 
 def _value(data: bytes, key: bytes, text: Rendered) -> Value:

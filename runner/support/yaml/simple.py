@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LONGEST = 16384  # characters; what is longer is read faster by PyYAML, its import included
+LONGEST = 65536  # characters; to have read more in vain would cost more than PyYAML
 SHORT = 2048  # characters; what is longer is read faster by `json`, its import included
 DEEPEST = 40  # levels
 _KEY = pattern(
