@@ -144,14 +144,18 @@ def planned_in(words: Iterable[str]) -> str | None:
     return None
 
 
+def search_path() -> str:
+    """The directories in which programs are looked for."""
+    return planned_machine().environment.get("PATH") or os.environ.get("PATH", os.defpath)
+
+
 def which(program: str, path: str | None = None) -> str | None:
     """The file of a program in the directories of PATH, or of another such list."""
     if overlay() is None:
         import shutil
 
         return shutil.which(program, path=path)
-    planned = planned_machine().environment.get("PATH")
-    path = path or planned or os.environ.get("PATH", os.defpath)
+    path = path or search_path()
     folders = [""] if "/" in program else path.split(":")
     for found in (os.path.join(folder, program) for folder in folders):
         if isfile(found) and access(found, os.X_OK):

@@ -13,6 +13,7 @@ from runner.api import CommandFailed, FormerState, changer, for_states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import grp
     from collections.abc import Sequence
     from typing import Any
 
@@ -25,8 +26,10 @@ def info(name: str) -> dict[str, Any]:
     {{ salt['group.info']('sudo').members }}
     """
     entry = _accounts.found(_accounts.group, name)
-    if entry is None:
-        return {}
+    return {} if entry is None else _shown(entry)
+
+
+def _shown(entry: grp.struct_group) -> dict[str, Any]:
     return {
         "name": entry.gr_name,
         "passwd": entry.gr_passwd,
@@ -37,7 +40,13 @@ def info(name: str) -> dict[str, Any]:
 
 def getent(refresh: bool = False) -> list[dict[str, Any]]:
     """The entries of all groups."""
-    return [info(name) for name in sorted(_accounts.groups())]
+    return [_shown(entry) for _, entry in sorted(_accounts.groups().items())]
+
+
+@for_states
+def with_number(gid: int) -> list[str]:
+    """The names of the groups that have a number."""
+    return _accounts.groups_of_number(gid)
 
 
 @for_states

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 
+from modules import _accounts
 from modules._accounts.provider import provider
 from modules._accounts.values import Aging as Aging
 from modules._paths import text_of
 from modules._texts.lines import one_line, plain_name
-from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
+from runner.api import CommandFailed, FormerState, changer, for_states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,28 +57,25 @@ def hash_problem(password: str) -> str | None:
     )
 
 
-@cached_look("users", "/etc/shadow")
-def _entries() -> dict[str, list[str]]:
-    rows = [line.split(":") for line in text_of(PATH, "surrogateescape").split("\n") if line]
-    return {row[0]: row for row in rows}
-
-
 def info(name: str) -> dict[str, Any]:
     """The hash of a user's password and its days; -1 for what is not set. All empty for an unknown
     user.
 
     {{ salt['shadow.info']('root').lstchg }}
     """
-    columns = _entries().get(name)
-    if columns is None:
+    lines = [] if ":" in name else _accounts.lines_of(PATH, name)
+    if not lines:
         return {"name": "", "passwd": "", **dict.fromkeys(DAYS, "")}
+    columns = lines[-1].split(":")
     numbers = [int(text) if text.isdigit() else -1 for text in columns[2:8]]
     return {"name": name, "passwd": columns[1], **dict(zip(DAYS, numbers, strict=False))}
 
 
 def list_users() -> list[str]:
     """The names in /etc/shadow, sorted."""
-    return sorted(_entries())
+    return sorted(
+        {line.partition(":")[0] for line in text_of(PATH, "surrogateescape").split("\n")} - {""}
+    )
 
 
 def default_hash() -> str:

@@ -38,12 +38,9 @@ def list_users() -> list[str]:
 
 def list_groups(name: str) -> list[str]:
     """The names of the groups that a user is in, the primary one included, sorted."""
-    user = _accounts.users().get(name)
-    groups = _accounts.groups().values()
-    names = {group.gr_name for group in groups if name in group.gr_mem}
-    if user is not None:
-        names |= {group.gr_name for group in groups if group.gr_gid == user.pw_gid}
-    return sorted(names)
+    user = _accounts.found(_accounts.listed_user, name)
+    first = [] if user is None else _accounts.groups_of_number(user.pw_gid)
+    return sorted({*first, *_accounts.groups_with(name)})
 
 
 def info(name: str) -> dict[str, Any]:
@@ -51,7 +48,7 @@ def info(name: str) -> dict[str, Any]:
 
     {{ salt['user.info']('www-data').home }}
     """
-    user = _accounts.found(_accounts.user, name)
+    user = _accounts.found(_accounts.listed_user, name)
     if user is None:
         return {}
     parts = [*user.pw_gecos.split(",", 4), "", "", "", "", ""]
@@ -100,11 +97,12 @@ def primary_group(name: str) -> str:
 
 def subordinate(kind: str, name: str) -> list[str]:
     """The ranges of numbers, FIRST-LAST, that a user may give out. kind: subuids or subgids."""
-    entries = (line.split(":") for line in _accounts.lines(f"/etc/{kind.removesuffix('s')}"))
+    lines = _accounts.lines_of(f"/etc/{kind.removesuffix('s')}", name)
+    entries = (line.split(":") for line in lines)
     return [
         f"{entry[1]}-{int(entry[1]) + int(entry[2]) - 1}"
         for entry in entries
-        if len(entry) == 3 and entry[0] == name and entry[1].isdigit() and entry[2].isdigit()
+        if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit()
     ]
 
 
@@ -129,7 +127,7 @@ def own_name() -> str:
 @for_states
 def former_state(name: str) -> FormerState:
     """A user as undo restores it; without its password, which is the module shadow's."""
-    entry = _accounts.users().get(name)
+    entry = _accounts.found(_accounts.listed_user, name)
     state = (
         {}
         if entry is None

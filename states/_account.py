@@ -240,7 +240,7 @@ def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _group_name(gid: int) -> str:
-    return next((entry["name"] for entry in group.getent() if entry["gid"] == gid), "")
+    return next(iter(group.with_number(gid)), "")
 
 
 class Extras(Record):

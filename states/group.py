@@ -72,10 +72,10 @@ def present(
             f" {', '.join(sorted(contradicting))}"
         )
     now = group.info(name)
-    numbers = {entry["gid"]: entry["name"] for entry in group.getent()}
-    if gid is not None and not non_unique and numbers.get(gid, name) != name:
+    holders = [] if gid is None or non_unique else group.with_number(gid)
+    if holders and name not in holders:
         raise StateFailed(
-            f"Group {name} is not present but gid {gid} is already taken by group {numbers[gid]}"
+            f"Group {name} is not present but gid {gid} is already taken by group {holders[-1]}"
         )
     wanted = _members(now.get("members", []), members, addusers, delusers)
     changes = _differences(now, gid, wanted)

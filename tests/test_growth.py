@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needing import needs_root
 
 from runner import pipeline
 from runner.model.errors import CompileError
@@ -137,6 +138,7 @@ def test_the_cost_is_in_proportion(name: str, tmp_path: Path) -> None:
     assert many - some < 3.5 * (some - few), f"60: {few}, 90: {some}, 180: {many} lines"
 
 
+RIGHTS = {"accounts": (needs_root("to read /etc/shadow"),)}
 # a state of a file in which many states have a part; no two sizes have the same lines
 ON_ONE_FILE = {
     "ini": "ini.options_present: [name: {file}, sections: {{S{n}: {{o{n}-{of}: v}}}}]",
@@ -150,6 +152,8 @@ ON_ONE_FILE = {
     "logrotate": "logrotate.set: [name: /var/log/l{n}-{of}, key: rotate, value: 2,"
     " conf_file: {file}]",
     "hosts": "host.present: [name: h{n}-{of}.example, ip: 192.0.2.{n}]",
+    "accounts": "user.present: [name: u{n}-{of}, maxdays: 90, groups: [users], subuids:"
+    " ['{first}-{first}']]\n  group.present: [name: g{n}-{of}, gid: {first}, members: [root]]",
     "line": "file.line: [name: {file}, mode: insert, location: end, content: l{n}-{of}]",
     "replace": "file.replace: [name: {file}, pattern: ^l{n}-{of}.*, repl: 'l{n}-{of} v',"
     " append_if_not_found: true]",
@@ -161,15 +165,23 @@ ON_ONE_FILE = {
 }
 
 
-@pytest.mark.parametrize("name", ON_ONE_FILE)
+PLANNED = ("accounts", "hosts")  # their files are this machine's
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[*RIGHTS.get(name, ())]) for name in ON_ONE_FILE]
+)
 def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> None:
-    only_planned = name == "hosts"  # its path is this machine's
+    only_planned = name in PLANNED
     costs = []
     for count in (40, 80, 160):
         file = tmp_path / f"{count}.conf"
         file.write_text("")
         state = ON_ONE_FILE[name]
-        text = "".join(f"s{n}:\n  {state}\n".format(file=file, n=n, of=count) for n in range(count))
+        text = "".join(
+            f"s{n}:\n  {state}\n".format(file=file, n=n, of=count, first=500_000 * count + n)
+            for n in range(count)
+        )
         options = options_for(tmp_path / str(count), {"a": text})._replace(test=only_planned)
 
         def run(options: config.Options = options) -> None:

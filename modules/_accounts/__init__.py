@@ -22,11 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import grp
     import pwd
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from modules._accounts.view import PlannedView
 
-PASSWD, GROUP = "/etc/passwd", "/etc/group"
+PASSWD, GROUP, GSHADOW = "/etc/passwd", "/etc/group", "/etc/gshadow"
+NUMBER, FIRST_GROUP, MEMBER = "number", "first group", "member"  # what names are looked up by
 NO_SHELL = "/usr/sbin/nologin"
 AT_WORK = " (let it end, or say `force: True`)"  # of a user whose processes are in the way
 
@@ -63,6 +65,13 @@ def user(name: str) -> pwd.struct_passwd:
         if not _may_come(name):
             raise KeyError(name) from None
         return pwd.struct_passwd((name, "x", 999, 999, "", f"/var/lib/{name}", NO_SHELL))
+
+
+def listed_user(name: str) -> pwd.struct_passwd:
+    """The same, for who looks at many: they are read at once. Raises KeyError."""
+    view = _view(PASSWD)
+    entry = view.table(PASSWD).entries.get(name) if view else users().get(name)
+    return entry or user(name)
 
 
 def user_of(uid: int) -> pwd.struct_passwd:
@@ -114,9 +123,49 @@ def group_of(gid: int) -> grp.struct_group:
     return view.group_of(gid) if view else grp.getgrgid(gid)
 
 
+def groups_of_number(gid: int) -> list[str]:
+    """The names of the groups that have a number."""
+    view = _view(GROUP)
+    return view.named(GROUP, NUMBER, gid) if view else _groups_by(NUMBER).get(gid, [])
+
+
+def groups_with(name: str) -> list[str]:
+    """The names of the groups that list a user."""
+    view = _view(GROUP)
+    return view.named(GROUP, MEMBER, name) if view else _groups_by(MEMBER).get(name, [])
+
+
+def users_first_in(gid: int) -> list[str]:
+    """The names of the users whose primary group has a number."""
+    view = _view(PASSWD)
+    return view.named(PASSWD, FIRST_GROUP, gid) if view else _users_by_group().get(gid, [])
+
+
+@cached_look("users", PASSWD)
+def _users_by_group() -> dict[int, list[str]]:
+    """The names of all users by the numbers of their primary groups."""
+    return _by((name, [entry.pw_gid]) for name, entry in users().items())
+
+
+@cached_look("groups", GROUP)
+def _groups_by(key: str) -> dict[Any, list[str]]:
+    """The names of all groups by their numbers, or by their members."""
+    entries = groups().items()
+    return _by((name, [of.gr_gid] if key == NUMBER else of.gr_mem) for name, of in entries)
+
+
+def _by(named: Iterable[tuple[str, Iterable[Any]]]) -> dict[Any, list[str]]:
+    """The names by the values that stand beside them."""
+    names: dict[Any, list[str]] = {}
+    for name, values in named:
+        for value in dict.fromkeys(values):
+            names.setdefault(value, []).append(name)
+    return names
+
+
 def primary_group(name: str) -> str:
     """The name of a user's primary group; empty when there is none."""
-    user = users().get(name)
+    user = found(listed_user, name)
     group = user and found(group_of, user.pw_gid)
     return group.gr_name if group else ""
 
@@ -125,13 +174,13 @@ def group_numbers(name: str, gid: int) -> list[int]:
     """The numbers of the groups that a user is in. gid: the primary one."""
     if not is_planned(GROUP):
         return os.getgrouplist(name, gid)
-    further = [entry.gr_gid for entry in groups().values() if name in entry.gr_mem]
+    further = [group(of).gr_gid for of in groups_with(name)]
     return list(dict.fromkeys([gid, *further]))
 
 
 def process_of(name: str) -> int | None:
     """A process of a user; None when there is none."""
-    entry = users().get(name)
+    entry = found(listed_user, name)
     number = entry.pw_uid if entry else None
     return next((pid for pid, uids in processes() if number in uids), None)
 
@@ -154,6 +203,25 @@ def lines(path: str) -> list[str]:
             return split(file.read())
     except FileNotFoundError:
         return []
+
+
+def lines_of(path: str, name: str) -> list[str]:
+    """The lines of a database that begin with a name, as it is planned; none of one that the caller
+    may not read.
+    """
+    view = _view(path)
+    return view.table(path).lines(name) if view else _named_lines(path).get(name, [])
+
+
+@cached_look("users", "{0}")
+def _named_lines(path: str) -> dict[str, list[str]]:
+    """The lines of a database by the names that they begin with."""
+    named: dict[str, list[str]] = {}
+    for line in split(_paths.text_of(path, "surrogateescape")):
+        name, colon, _ = line.partition(":")
+        if colon:
+            named.setdefault(name, []).append(line)
+    return named
 
 
 def _view(path: str) -> PlannedView | None:

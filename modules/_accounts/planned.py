@@ -16,14 +16,24 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from modules import _accounts, _paths, file
-from modules._accounts import GROUP, PASSWD, refusals, values
+from modules._accounts import (
+    FIRST_GROUP,
+    GROUP,
+    GSHADOW,
+    MEMBER,
+    NUMBER,
+    PASSWD,
+    refusals,
+    subordinate,
+    values,
+)
 from modules._accounts.provider import are_of_busybox
 from modules._accounts.values import Account, Aging, Group, Ranges
 from modules._accounts.view import PlannedView
-from modules._texts.lines import once_a_line
+from modules._planned.files import Entry, planned_files
 from runner.api import CommandFailed, Unforeseen
 
-SHADOW, GSHADOW = "/etc/shadow", "/etc/gshadow"
+SHADOW = "/etc/shadow"
 
 P = ParamSpec("P")
 
@@ -54,9 +64,9 @@ class PlannedAccounts(PlannedView):
         settings, usual = values.settings(values.LOGIN_DEFS), values.settings(values.DEFAULTS)
         uid = account.uid
         if uid is None:
-            uid = _free_number("UID", system)
+            uid = self._free_number("UID", system)
         if account.makes_group:
-            gid = _free_number("GID", system, preferred=uid)
+            gid = self._free_number("GID", system, preferred=uid)
             self._add_group(name, gid)
         else:
             gid = refusals.group_number("useradd", account.primary_group)
@@ -81,13 +91,11 @@ class PlannedAccounts(PlannedView):
         for path, kind in (("/etc/subuid", "UID"), ("/etc/subgid", "GID")):
             first = _number(settings, f"SUB_{kind}_MIN", 100000)
             count = _number(settings, f"SUB_{kind}_COUNT", 65536)
+            if not count:
+                continue
             with self.altered(path) as table:
-                for start, size, _ in table.sort(_range):  # as useradd leaves them
-                    if start - first >= count:
-                        break
-                    first = max(first, start + size)
-                if count:
-                    table.append([name, str(first), str(count)])
+                table.sort(subordinate.parsed)  # as useradd leaves them
+                table.append([name, str(table.ranges.free(first, count)), str(count)])
 
     @_of_shadow_utils
     def usermod(self, account: Account) -> None:
@@ -116,7 +124,8 @@ class PlannedAccounts(PlannedView):
             with self.altered(SHADOW) as users:
                 if row := users.row(name):
                     users.put(name, [new_name, *row[1:]])
-            self._alter_members(None, lambda all_: [new_name if x == name else x for x in all_])
+            groups = self._groups_with(name)
+            self._alter_members(groups, lambda all_: [new_name if x == name else x for x in all_])
         if account.with_home and home != old.pw_dir and file.is_dir(old.pw_dir):
             if file.lexists(home):
                 raise CommandFailed(f"usermod: directory {home} exists")
@@ -131,7 +140,7 @@ class PlannedAccounts(PlannedView):
         with self.altered(path) as table:
             for text in ranges.added:
                 first, last = map(int, text.split("-"))
-                owned = [_range(line) for line in table.lines(name)]
+                owned = [subordinate.parsed(line) for line in table.lines(name)]
                 if not any(start <= first and last < start + size for start, size, _ in owned):
                     table.append([name, str(first), str(last - first + 1)])
 
@@ -152,7 +161,7 @@ class PlannedAccounts(PlannedView):
         if not values.makes_groups() or not refusals.is_group(name):
             return False
         group = _accounts.group(name)
-        taken = not forced and any(entry.pw_gid == gid for entry in _accounts.users().values())
+        taken = not forced and bool(_accounts.users_first_in(gid))
         return group.gr_gid == gid and not group.gr_mem and not taken
 
     # ------------------------------------------------------------ passwords
@@ -193,7 +202,7 @@ class PlannedAccounts(PlannedView):
         refusals.refuse_groupadd(group)
         gid = group.gid
         if gid is None:
-            gid = _free_number("GID", group.system)
+            gid = self._free_number("GID", group.system)
         self._add_group(group.name, gid)
 
     @_of_shadow_utils
@@ -204,10 +213,9 @@ class PlannedAccounts(PlannedView):
             if row := groups.row(group.name):
                 groups.put(group.name, [*row[:2], str(group.gid), *row[3:]])
         with self.altered(PASSWD) as users:
-            for name in users.names():
+            for name in users.named(FIRST_GROUP, old):
                 row = users.row(name) or []
-                if row[3:4] == [str(old)]:
-                    users.put(name, [*row[:3], str(group.gid), *row[4:]])
+                users.put(name, [*row[:3], str(group.gid), *row[4:]])
 
     @_of_shadow_utils
     def groupdel(self, name: str) -> None:
@@ -235,6 +243,33 @@ class PlannedAccounts(PlannedView):
 
     # ------------------------------------------------------------ parts
 
+    def _free_number(self, kind: str, system: bool, preferred: int | None = None) -> int:
+        """The number that a new account gets. kind: UID or GID."""
+        path = PASSWD if kind == "UID" else GROUP
+        settings = values.settings(values.LOGIN_DEFS)
+        first = _number(settings, f"{kind}_MIN", 1000)
+        last = _number(settings, f"{kind}_MAX", 60000)
+        allowed = range(first, last + 1)
+        if system:
+            last = _number(settings, f"SYS_{kind}_MAX", first - 1)
+            first = _number(settings, f"SYS_{kind}_MIN", 101)
+            allowed = range(1, last + 1)
+        if (
+            preferred is not None
+            and preferred in allowed
+            and not self.named(path, NUMBER, preferred)
+        ):
+            return preferred
+        if system:
+            order = range(last, first - 1, -1)
+        else:
+            highest = self.highest(path, first, last)
+            order = range(first if highest == last else highest + 1, last + 1)
+        for number in order:
+            if not self.named(path, NUMBER, number):
+                return number
+        raise CommandFailed(f"Can't get unique {kind} (no more available {kind}s)")
+
     def _add_group(self, name: str, gid: int) -> None:
         with self.altered(GROUP) as groups:
             groups.append([name, "x", str(gid), ""])
@@ -242,13 +277,12 @@ class PlannedAccounts(PlannedView):
             groups.append([name, "!", "", ""])
 
     def _alter_members(
-        self, names: Iterable[str] | None, alter: Callable[[list[str]], Iterable[str]]
+        self, names: Collection[str], alter: Callable[[list[str]], Iterable[str]]
     ) -> None:
-        """Alter who is in some groups (None: in all)."""
-        groups = None if names is None else list(names)
-        for path in (GROUP, GSHADOW):
+        """Alter who is in some groups."""
+        for path in (GROUP, GSHADOW) if names else ():
             with self.altered(path) as table:
-                for name in table.names() if groups is None else groups:
+                for name in names:
                     row = table.row(name)
                     if row and len(row) == 4:
                         members = [one for one in row[3].split(",") if one]
@@ -256,9 +290,14 @@ class PlannedAccounts(PlannedView):
                         if altered != members:
                             table.put(name, [*row[:3], ",".join(altered)])
 
+    def _groups_with(self, name: str) -> list[str]:
+        """The groups that list a user, if only in /etc/gshadow."""
+        named = (self.table(path).named(MEMBER, name) for path in (GROUP, GSHADOW))
+        return list(dict.fromkeys(group for names in named for group in names))
+
     def _leave(self, name: str, but: Collection[str] = ()) -> None:
         """Take a user out of all groups, but for some."""
-        names = [group for group in self.table(GROUP).names() if group not in but]
+        names = [group for group in self._groups_with(name) if group not in but]
         self._alter_members(names, lambda members: [one for one in members if one != name])
 
     def _alter_password(self, name: str, alter: Callable[[str], str]) -> None:
@@ -281,32 +320,6 @@ def _today() -> str:
     return str(int(time.time() // 86400))
 
 
-def _free_number(kind: str, system: bool, preferred: int | None = None) -> int:
-    """The number that a new account gets. kind: UID or GID."""
-    used = {
-        entry[2] for entry in (_accounts.users if kind == "UID" else _accounts.groups)().values()
-    }
-    settings = values.settings(values.LOGIN_DEFS)
-    first = _number(settings, f"{kind}_MIN", 1000)
-    last = _number(settings, f"{kind}_MAX", 60000)
-    allowed = range(first, last + 1)
-    if system:
-        last = _number(settings, f"SYS_{kind}_MAX", first - 1)
-        first = _number(settings, f"SYS_{kind}_MIN", 101)
-        allowed = range(1, last + 1)
-    if preferred is not None and preferred in allowed and preferred not in used:
-        return preferred
-    if system:
-        order = range(last, first - 1, -1)
-    else:
-        highest = max((number for number in used if first <= number <= last), default=first - 1)
-        order = range(first if highest == last else highest + 1, last + 1)
-    for number in order:
-        if number not in used:
-            return number
-    raise CommandFailed(f"Can't get unique {kind} (no more available {kind}s)")
-
-
 def _holding(settings: Mapping[str, str], system: bool) -> list[str]:
     """Return how long the password of a new user holds: min, max, warn."""
     if system:
@@ -321,16 +334,6 @@ def _end(usual: Mapping[str, str]) -> list[str]:
     return ["" if inactive.startswith("-") else inactive, _day(expire) if expire else ""]
 
 
-@once_a_line
-def _range(line: str) -> tuple[int, int, str]:
-    """The first number, the count and the user of a line of /etc/subuid; no numbers for what is no
-    such line.
-    """
-    name, *numbers = line.split(":")
-    is_range = len(numbers) == 2 and "".join(numbers).isdigit()
-    return (int(numbers[0]), int(numbers[1]), name) if is_range else (0, 0, name)
-
-
 def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> None:
     if file.lexists(home):
         return
@@ -339,12 +342,25 @@ def _make_home(home: str, uid: int, gid: int, settings: Mapping[str, str]) -> No
         file.makedirs(above, mode="0755")
     mode = settings.get("HOME_MODE") or f"{0o777 & ~int(settings.get('UMASK', '022'), 8):04o}"
     file.mkdir(home, mode=mode.zfill(4), user=uid, group=gid)
-    skeleton = values.skeleton()
-    if file.is_dir(skeleton):
-        for name in file.listdir(skeleton):
-            file.copy(f"{skeleton}/{name}", f"{home}/{name}", preserve=True)
-    for entry in file.entries_below(home):
-        file.chown(entry.path, uid, gid, follow=False)
+    files = planned_files()
+    skeleton = files and files.entry(values.skeleton())
+    folder = files and files.held_folder(home)
+    if files and folder and skeleton and skeleton.is_dir:
+        for name in skeleton.listed():
+            if (entry := skeleton.child(name)) is not None:
+                files.put(folder, name, _of_user(entry, uid, gid))
+
+
+def _of_user(entry: Entry, uid: int, gid: int) -> Entry:
+    """Return a copy of a file, or of a folder with all that it holds, that is a user's."""
+    copy = entry.copied({})
+    copy.alter()
+    copy.uid, copy.gid, copy.number = uid, gid, 0
+    if entry.is_dir:
+        children = ((name, entry.child(name)) for name in entry.listed())
+        copy.names = {name: _of_user(child, uid, gid) for name, child in children if child}
+        copy.origin, copy.attributes = None, dict(copy.attributes or {})
+    return copy
 
 
 def _make_spool(name: str, uid: int) -> None:

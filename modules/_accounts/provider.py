@@ -11,6 +11,7 @@ from modules import _paths
 from modules._accounts import busybox, shadow_utils
 from modules._accounts.values import Account, Aging, Group
 from modules._planned.overlay import overlay
+from runner.api import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ class Provider(Protocol):
 
 def are_of_busybox() -> bool:
     """Return whether this machine has no useradd, but adduser."""
-    return _paths.which("useradd") is None and _paths.which("adduser") is not None
+    found = here.store("useradd")  # by the PATH that it was found in
+    path = _paths.search_path()
+    if path not in found or not _paths.isfile(found[path]):
+        found[path] = _paths.which("useradd") or ""
+    return not found[path] and _paths.which("adduser") is not None
 
 
 def provider() -> Provider:

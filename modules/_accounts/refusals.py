@@ -90,10 +90,9 @@ def refuse_groupmod(group: Group) -> None:
 def refuse_groupdel(name: str) -> None:
     """Raise CommandFailed for a group that groupdel would not delete: it is the first of a user."""
     number = require_group("groupdel", name)
-    for entry in _accounts.users().values():
-        if entry.pw_gid == number:
-            reason = f"cannot remove the primary group of user '{entry.pw_name}'"
-            raise group_refusal("groupdel", reason, [("no user", entry.pw_name)])
+    for user in _accounts.users_first_in(number):
+        reason = f"cannot remove the primary group of user '{user}'"
+        raise group_refusal("groupdel", reason, [("no user", user)])
 
 
 # ---------------------------------------------------------------- who is there
@@ -166,7 +165,7 @@ def _refuse_number(program: str, kind: str, number: int | None) -> None:
 
 
 def _refuse_taken(program: str, group: Group) -> None:
-    if group.unique and any(entry.gr_gid == group.gid for entry in _accounts.groups().values()):
+    if group.unique and group.gid is not None and _accounts.groups_of_number(group.gid):
         raise group_refusal(program, f"GID '{group.gid}' already exists")
 
 
@@ -186,8 +185,10 @@ def _refuse_fields(program: str, account: Account) -> None:
 
 def _owner_of(account: Account) -> str | None:
     """The user who has the number that somebody else may not have."""
-    users = _accounts.users().values() if account.unique else ()
-    return next((entry.pw_name for entry in users if entry.pw_uid == account.uid), None)
+    if account.uid is None or not account.unique:
+        return None
+    owner = _accounts.found(_accounts.user_of, account.uid)
+    return owner.pw_name if owner else None
 
 
 def _refuse_busy(program: str, name: str, hint: str = "") -> None:

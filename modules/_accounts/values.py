@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 from modules import _accounts
-from modules._texts.lines import once_a_version
-from runner.api import Record
+from runner.api import Record, cached_look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,13 +98,13 @@ LOGIN_DEFS, DEFAULTS = "/etc/login.defs", "/etc/default/useradd"
 
 def settings(path: str) -> Mapping[str, str]:
     """The words of /etc/login.defs, or the values of /etc/default/useradd."""
-    return _settings(tuple(_accounts.lines(path)))
+    return _settings(path)
 
 
-@once_a_version
-def _settings(lines: tuple[str, ...]) -> Mapping[str, str]:
+@cached_look("settings of accounts", "{0}")
+def _settings(path: str) -> Mapping[str, str]:
     found = {}
-    for line in lines:
+    for line in _accounts.lines(path):
         match = re.match(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", line)
         if match:
             found[match[1]] = match[2].strip().strip("\"'")

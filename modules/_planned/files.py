@@ -67,6 +67,15 @@ class Later:
         return self._stored
 
 
+class Unwritten:
+    """The contents of a planned file that many states alter a little of each: written out where
+    somebody asks for them.
+    """
+
+    def __init__(self, size: int, written: Callable[[], bytes]) -> None:
+        self.size, self.written = size, written
+
+
 class Entry:
     """What a name will stand for.
 
@@ -76,10 +85,10 @@ class Entry:
     """
 
     __slots__ = (
+        "_contents",
         "at",
         "attributes",
         "bits",
-        "contents",
         "device",
         "gid",
         "mtime_ns",
@@ -97,7 +106,7 @@ class Entry:
         self.number = 0
         self.device = 0
         self.target = ""
-        self.contents: bytes | Stored | Later | None = b""  # None: those of the origin
+        self._contents: bytes | Stored | Later | Unwritten | None = b""  # None: those of the origin
         self.names: dict[str, Entry | None] = {}
         self.attributes: dict[str, bytes] | None = {}  # None: those of the origin
 
@@ -120,12 +129,29 @@ class Entry:
             mode |= bits.S_ISGID
         return cls(form | mode, os.geteuid(), folder.gid if inherits else os.getegid())
 
+    @property
+    def contents(self) -> bytes | Stored | Later | None:
+        """What is in it now; None for what the origin has."""
+        if isinstance(self._contents, Unwritten):
+            self._contents = self._contents.written()
+        return self._contents
+
+    @contents.setter
+    def contents(self, contents: bytes | Stored | Later | Unwritten | None) -> None:
+        self._contents = contents
+
+    @property
+    def has_own_contents(self) -> bool:
+        """Return whether its contents are planned."""
+        return self._contents is not None
+
     def copied(self, made: dict[int, Entry]) -> Entry:
         """Return a copy with all that is planned in it. made: copies by what they are of, as one
         file may have several names.
         """
         if id(self) not in made:
             made[id(self)] = copy = copy_of(self)
+            copy.contents = self.contents  # what is unwritten goes on with this one alone
             copy.attributes = None if self.attributes is None else dict(self.attributes)
             copy.names = {
                 name: None if entry is None else entry.copied(made)
@@ -156,9 +182,10 @@ class Entry:
             return len(os.fsencode(self.target))
         if not self.is_file:
             return 0
-        if self.contents is None:
+        contents = self._contents
+        if contents is None:
             return os.lstat(self.origin or "").st_size
-        return len(self.contents) if isinstance(self.contents, bytes) else self.contents.size
+        return len(contents) if isinstance(contents, bytes) else contents.size
 
     def stat(self) -> os.stat_result:
         if self.at is not None:
@@ -172,9 +199,10 @@ class Entry:
 
     def opened(self) -> int:
         """A descriptor for the contents of a file. Raises OSError and StateFailed."""
-        if self.contents is None:
+        contents = self.contents
+        if contents is None:
             return _open_in_place(self.origin or "", follow=False)
-        contents = self.contents.stored() if isinstance(self.contents, Later) else self.contents
+        contents = contents.stored() if isinstance(contents, Later) else contents
         if not isinstance(contents, bytes):
             if contents.held:
                 return os.open(contents.path, READ & ~os.O_NOFOLLOW)
@@ -198,8 +226,8 @@ class Entry:
 
     def note_read(self) -> None:
         """Note for the look that goes on that what it has was read."""
-        if isinstance(self.contents, bytes) and (doubted := doubts()) is not None:
-            doubted.note_read(self.contents)
+        if (doubted := doubts()) is not None and isinstance(contents := self.contents, bytes):
+            doubted.note_read(contents)
 
     def alter(self) -> None:
         """Note that it will not be as it is: from now on its own fields count."""
@@ -333,13 +361,16 @@ class PlannedFiles:
         at: list[tuple[str, Entry]] = [("", self.root)]
         followed: list[Link] = []
         links = 0
+        is_doubtful = doubts() is not None
         while pending:
             step = pending.pop()
             if step == "..":
                 at = at[:-1] or at
                 continue
             folder = at[-1][1]
-            child = _in_doubt(at, step, folder.child(step), last=not pending)
+            child = folder.child(step)
+            if is_doubtful:
+                child = _in_doubt(at, step, child, last=not pending)
             if child is not None and child.is_link and (pending or follow):
                 links += 1
                 if links > MOST_LINKS:
@@ -454,14 +485,23 @@ class PlannedFiles:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         return entry.reader()
 
+    def held_at(self, path: str) -> Entry | None:
+        """Return what is planned at a path of names alone; None where that takes a walk."""
+        entry: Entry | None = self.root
+        for name in path[1:].split("/"):
+            entry = entry.names.get(name) if entry is not None else None
+        return entry if doubts() is None else None
+
     def is_planned(self, path: str) -> bool:
+        if (held := self.held_at(path)) is not None and held.is_file and held.has_own_contents:
+            return True
         try:
             entry = self.entry(path)
         except OSError:  # it cannot be looked at
             return False
         if entry is None:
             return os.path.exists(path)
-        if entry.names or entry.contents is not None:
+        if entry.names or entry.has_own_contents:
             return True
         return entry.origin != os.path.realpath(path)
 
@@ -475,8 +515,7 @@ class PlannedFiles:
 
     def hold(self, way: Way) -> Entry:
         """The last folder of a way, as one in which something can be planned."""
-        self.changes += 1
-        planned_machine().settled[way.path] = True
+        self.note_altered(way.path)
         return self._held(way.folders)
 
     def _held(self, folders: tuple[tuple[str, Entry], ...]) -> Entry:
@@ -484,6 +523,11 @@ class PlannedFiles:
         for name, entry in folders[1:]:
             folder = folder.names.get(name) or folder.names.setdefault(name, entry) or entry
         return folder
+
+    def note_altered(self, path: str) -> None:
+        """Note that something else is planned at a path."""
+        self.changes += 1
+        planned_machine().settled[path] = True
 
     def held_folder(self, path: str) -> tuple[str, Entry] | None:
         """A folder, as one in which `put` can plan much, with its path without links; None where
@@ -498,8 +542,7 @@ class PlannedFiles:
 
     def put(self, folder: tuple[str, Entry], name: str, entry: Entry | None) -> None:
         """Plan what a name in a held folder stands for."""
-        self.changes += 1
-        planned_machine().settled[f"{folder[0]}/{name}"] = True
+        self.note_altered(f"{folder[0]}/{name}")
         folder[1].names[name] = entry
 
     def last(self, way: Way) -> Entry:
