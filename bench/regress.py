@@ -4,8 +4,9 @@
     python bench/regress.py [--write] [--only WORD]
 
 Counts the instructions that runner takes for some loads (bench/loads.py) and those that the floor
-takes for the same (bench/floor.py), as bench/instructions.py does. What is compared is their ratio,
-which does not depend on the machine nor on what else it does. bench/figures.json has the ratios of
+takes for the same (bench/floor.py), as bench/instructions.py does, but without those of what they
+start: a start is seen in their own. What is compared is their ratio, which does not depend on the
+machine nor on what else it does. bench/figures.json has the ratios of
 the last release for each minor version of Python. One that is more than 3 % higher, or a peak of
 memory that is more than 15 % higher, makes the exit code 1. --write keeps those of now: part of a
 release.
@@ -59,7 +60,7 @@ def ratio(load: Load) -> Ratio:
         load.prepare(folder)
         stale = load.written(folder) if load.first else ()
         programs = [make(folder) for make in (runner, floor)]
-        own, least = (counted(load, program, folder) for program in programs)
+        own, least = (counted(load, program, folder, children=False) for program in programs)
         large, small = least_by_turns(
             [program._replace(stale=stale) for program in programs], TURNS
         )
