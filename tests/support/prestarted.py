@@ -18,15 +18,20 @@ import subprocess
 import sys
 import termios
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.support.preloaded import Used
 
 PROGRAM = """
 import sys
 sys.path.insert(0, {support!r})
 from prestarted import serve
-serve(int(sys.argv[1]))
+ending = serve(int(sys.argv[1]))
 from runner.cli import main
-main()
+with ending:
+    main()
 """
 # what decides how Python itself starts
 STARTS = ("PYTHON", "LC_", "LANG")
@@ -135,22 +140,19 @@ def _read(texts: dict[int, bytes], until: float) -> dict[int, bytes] | None:
     return None if late else texts
 
 
-# what few need: of pytest, and of packages that may be missing
-IMPORTED_LATER = ("runner.testing", "runner.tools.lsp.", "runner.output.traces")
+def serve(number: int) -> contextlib.AbstractContextManager[None]:
+    """Fork for each request; returns in the child, which is to be runner then, in what ends it.
 
-
-def serve(number: int) -> None:
-    """Fork for each request; returns in the child, which is to be runner then."""
+    What a child has executed of runner and Python is executed here, for those that come later.
+    """
     import gc
     import importlib
-    import pkgutil
 
-    import runner
+    from runner.support import preloaded
 
-    own = (module.name for module in pkgutil.walk_packages(runner.__path__, "runner."))
-    for name in ("jinja2", "typer", "yaml", *own):
-        if not name.endswith("__main__") and not name.startswith(IMPORTED_LATER):
-            importlib.import_module(name)
+    for name in ("jinja2", "sqlite3", "threading", "typer", "yaml", "runner.cli"):
+        importlib.import_module(name)
+    used = preloaded.Used()
     # Python itself sets it where the environment names no locale
     coerced = {"LC_CTYPE": os.environ["LC_CTYPE"]} if "LC_CTYPE" in os.environ else {}
     gc.freeze()
@@ -166,11 +168,38 @@ def serve(number: int) -> None:
         if not pid:
             channel.close()
             _become(json.loads(body), streams, coerced)
-            return
+            return _ending(used)
         for stream in streams:
             os.close(stream)
         channel.sendall(b"%d\n" % pid)
         channel.sendall(b"%d\n" % os.waitpid(pid, 0)[1])
+        if used.execute():
+            gc.freeze()
+
+
+@contextlib.contextmanager
+def _ending(used: Used) -> Iterator[None]:
+    """End as Python does, but for taking apart all that was imported, which takes as long as a run.
+    What executes code of a tree, which may have left files open, ends as Python does.
+    """
+    import threading
+
+    from runner.support.own_modules import executed
+
+    end = os._exit  # runner has another one
+    try:
+        yield
+    except SystemExit as done:
+        if executed("runner.engine.loader.tree_imports"):
+            raise
+        used.note()
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            end(done.code)  # type: ignore[arg-type]
+        raise
 
 
 def _become(request: dict[str, Any], streams: list[int], coerced: dict[str, str]) -> None:
