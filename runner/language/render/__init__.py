@@ -30,6 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from jinja2 import nodes
+
     from runner.language.render.jinja.environment import Find
     from runner.language.render.parsed_forms import ParsedForms
 
@@ -376,6 +378,13 @@ class Renderer:
         root = self._root_of(path)
         name = below(path, root) if root else path
         self._jinja.compile(read_text(path, self.opts), path, name, saltenv=saltenv)
+
+    def syntax(self, path: str, saltenv: str) -> nodes.Template | None:
+        """What Jinja makes of an SLS that has been rendered; None where it makes nothing of it."""
+        text = read_text(path, self.opts)
+        line = text.partition("\n")[0]
+        of_jinja = not line.startswith("#!") or "jinja" in line
+        return self._jinja.syntax(text, path, saltenv) if of_jinja and "{%" in text else None
 
     def template(
         self,

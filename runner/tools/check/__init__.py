@@ -25,6 +25,7 @@ from runner.tools.check import (
     conflicts,
     lint,
     lint_yaml,
+    loop_sets,
     secret_files,
     traps,
     tree_files,
@@ -201,6 +202,7 @@ class _Checker:
         if (sls, env) not in self._reads:
             try:
                 self._reads[sls, env] = self._session.read(sls, env)
+                self._problems += loop_sets.warnings(self._session, sls, env)
             except RunnerError as error:
                 self._reads[sls, env] = error
         sls_file = self._reads[sls, env]

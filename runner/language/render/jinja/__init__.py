@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from jinja2 import nodes
+
     from runner.language.render.jinja.environment import Find, PlacedEnvironment
     from runner.language.render.jinja.environments import Environments
 
@@ -114,6 +116,11 @@ class Jinja:
             environment.unit(head.text, name, file, head.lines)
         except Exception as error:
             raise template_error.explain(error, file, environment) from None
+
+    def syntax(self, text: str, file: str, saltenv: str) -> nodes.Template:
+        """Return the syntax tree of an SLS."""
+        head = headed(text, file)
+        return self.environment(saltenv, True, head).parse("\n" * head.lines + head.text, file)
 
     def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
         """The environment for SLS files, or the one for all other templates, or that of a file's

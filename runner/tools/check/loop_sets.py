@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables that a loop of a template sets for what comes after it: Jinja forgets them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jinja2 import nodes
+
+from runner.model.diagnostics import Diagnostic
+from runner.model.places import Source
+from runner.pipeline.session import Session
+
+OWN_SCOPES = (nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Block)
+
+
+def warnings(session: Session, sls: str, saltenv: str) -> Iterator[Diagnostic]:
+    """A warning where a loop sets a variable that is set before it, and read after it."""
+    path = session.tree.sls_path(sls, saltenv)
+    template = session.renderer.syntax(path, saltenv) if path else None
+    if path and template:
+        yield from _lost(template, path)
+
+
+def _lost(template: nodes.Template, path: str) -> Iterator[Diagnostic]:
+    names = list(template.find_all(nodes.Name))
+    for loop in template.find_all(nodes.For):
+        inside = {id(name) for name in loop.find_all(nodes.Name)}
+        before = {
+            name.name
+            for name in names
+            if name.ctx == "store" and id(name) not in inside and name.lineno <= loop.lineno
+        }
+        after = names[max(i for i, name in enumerate(names) if id(name) in inside) + 1 :]
+        own = {name.name for name in loop.target.find_all(nodes.Name)}
+        own |= {loop.target.name} if isinstance(loop.target, nodes.Name) else set()
+        for target in _set(loop.body):
+            name = target.name
+            if name in before - own and _is_read(name, after):
+                message = f"what comes after the loop does not see that it sets {name!r}"
+                hint = (
+                    f"`{{% set ns = namespace({name}=...) %}}` before the loop, `ns.{name}` in it"
+                    " and behind"
+                )
+                yield Diagnostic(message, Source(path, target.lineno), hint, "loop-set", "warning")
+
+
+def _set(body: list[nodes.Node]) -> Iterator[nodes.Name]:
+    """The variables that are set in the scope of a loop's body."""
+    for node in body:
+        if isinstance(node, nodes.Assign | nodes.AssignBlock):
+            targets = [node.target, *node.target.find_all(nodes.Name)]
+            yield from (target for target in targets if isinstance(target, nodes.Name))
+        elif not isinstance(node, (nodes.For, *OWN_SCOPES)):
+            yield from _set(list(node.iter_child_nodes()))
+
+
+def _is_read(name: str, after: list[nodes.Name]) -> bool:
+    """Return whether the first use of a variable reads it."""
+    return next((use.ctx == "load" for use in after if use.name == name), False)
