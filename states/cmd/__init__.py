@@ -8,14 +8,16 @@ import os.path
 from modules import cmd, file
 from runner.api import OPEN, Mode, Plan, Planned, StateFailed, Word, here
 from runner.api.alterations import Alterations
-from states.cmd import _outcome
+from states.cmd import _outcome, _traps
 from states.cmd._call import call, wait_call
 from states.cmd._command import AnyCommand, Command, ScriptCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
+
+    from runner.api.claims import Trap
 
 NON_IDEMPOTENT = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
@@ -38,6 +40,11 @@ def dry_run_check(
 ) -> None:
     """Raise StateFailed when the command cannot be started."""
     cmd.refuse_surroundings(cwd, runas, group, shell, root, umask)
+
+
+def traps(fun: str, name: str, env: object = None, **_: object) -> Iterator[Trap]:
+    """A variable that was to be added to: no shell reads its value."""
+    return _traps.added_to(env)
 
 
 def run(name: Word[str], command: AnyCommand = Command()) -> Planned:

@@ -104,11 +104,19 @@ def owns(fun: str, name: str, **arguments: object) -> Iterator[Claim]:
 
 
 def traps(
-    fun: str, name: str, contents_pillar: object = None, contents: object = None, **_: object
+    fun: str,
+    name: str,
+    contents_pillar: object = None,
+    contents: object = None,
+    repl: object = None,
+    backslash_literal: object = False,
+    **_: object,
 ) -> Iterator[Trap]:
     """A value of the pillar that is not there: the state fails. Contents that are data, of which
-    Python's form would be written.
+    Python's form would be written. A group's number with digits behind it.
     """
+    if fun == "replace" and not backslash_literal and isinstance(repl, str):
+        yield from _claims.octal_numbers(repl)
     for part in contents if isinstance(contents, list) else [contents]:
         if isinstance(part, Mapping):
             message = f"contents: YAML reads a mapping, and {str(dict(part))[:40]!r} is written"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.api import StateFailed, here
-from runner.api.claims import ABSENT, PART, PRESENT, TREE, VALUE, WHOLE, Claim
+from runner.api.claims import ABSENT, PART, PRESENT, TREE, VALUE, WHOLE, Claim, Trap
 from states.file import _lines
 
 Arguments = Mapping[str, Any]
@@ -176,3 +176,10 @@ TABLE: Mapping[str, str | Callable[[str, Arguments], Claim]] = {
     "touch": PRESENT,
     "uncomment": PART,
 }
+
+
+def octal_numbers(repl: str) -> Iterator[Trap]:
+    """A group's number with two digits behind it, which Python reads as an octal number."""
+    for written, group, digits in re.findall(r"(?<!\\)(?:\\\\)*(\\([1-3])([0-7]{2}))", repl):
+        message = f"repl: {written} is the character {chr(int(written[1:], 8))!r} (octal)"
+        yield Trap("repl", message, rf"write \g<{group}>{digits} for group {group} and {digits}")

@@ -329,6 +329,26 @@ def test_times_of_cron_that_are_not_meant(
         assert problem["code"] == "trap" and text[problem["column"] - 1 :].startswith(at)
 
 
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (
+            r"file.replace: [{name: /x}, {pattern: (a)b}, {repl: '\110.0.0.1'}]",
+            r"repl: \110 is the",
+        ),
+        (r"file.replace: [{name: /x}, {pattern: (a)b}, {repl: '\g<1>10 \\110 \1 10'}]", ""),
+        ("cmd.run: [{name: x}, {env: [{PATH: '/opt/bin:$PATH'}]}]", "env: no shell reads"),
+        ("cmd.run: [{name: x}, {env: {LIBS: 'a ${LIBS}'}}]", "env: no shell reads"),
+        ("cmd.run: [{name: x}, {env: [{PASS: 'a$b'}, {P: $PASS}]}]", ""),
+    ],
+)
+def test_backslashes_and_dollars_that_mean_something_else(
+    machine: Machine, state: str, message: str
+) -> None:
+    found = [str(each["message"]) for each in said(machine, f"a: {{{state}}}\n")]
+    assert len(found) == bool(message) and all(message in each for each in found), found
+
+
 def test_a_module_of_the_tree_says_its_own(machine: Machine) -> None:
     own = machine.folder / "states/_states/box.py"
     own.parent.mkdir()
