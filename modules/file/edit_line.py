@@ -77,7 +77,11 @@ def _only_match(body: list[str], pattern: str | None, name: str, content: str) -
     if len(fitting) > 1:
         fitting = [n for n in fitting if body[n].strip() != content.strip()] or fitting
     if len(fitting) > 1:
-        raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
+        numbers = ", ".join(str(number + 1) for number in fitting[:5])
+        raise StateFailed(
+            f'Found more than expected occurrences in "{name}" expression: {pattern!r} matches'
+            f" lines {numbers}; write more of the one that is meant, with ^ and $"
+        )
     return fitting[0] if fitting else None
 
 
@@ -119,7 +123,7 @@ def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
             body, at_before, at_before - 1, content, _indented(body[at_before], content, place)
         )
     if at_after is None:
-        raise StateFailed("Neither before or after was found in file")
+        raise StateFailed(f"Neither before or after was found in file: {_none_matches(place)}")
     return _with_line(
         body, at_after + 1, at_after + 1, content, _indented(body[at_after], content, place)
     )
@@ -165,5 +169,13 @@ def _ensured(body: list[str], content: str, place: LinePlace) -> list[str]:
         return _with_line(body, at_before, at_before - 1, content, _indented(model, content, place))
     raise StateFailed(
         "Wrong conditions? Unable to ensure line without knowing where to put it before and/or"
-        " after."
+        f" after: {_none_matches(place)}"
     )
+
+
+def _none_matches(place: LinePlace) -> str:
+    """What is wrong with the neighbours of a line, none of which is there."""
+    asked = [repr(each) for each in (place.before, place.after) if each is not None]
+    if asked:
+        return f"no line matches {' or '.join(asked)}"
+    return "say `before` or `after`, or `mode: insert` with `location: start` or `end`"

@@ -58,7 +58,7 @@ def symlink(
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"Directory {missing[1]} for symlink is not present", missing=missing)
     _look_at_target(name, _beside(name, target))
-    yield Plan({"new": name}, _intention(name, target, link, obstacle), provides=[("file", name)])
+    yield Plan({"new": name}, _intention(name, target, obstacle, backup), provides=[("file", name)])
     _lines.make_parent(name, mode, owner[0], owner[1])
     if obstacle and backup:
         if file.lexists(backup):
@@ -136,9 +136,11 @@ def _refuse(name: str, target: str, force: bool, backup: str | None) -> None:
         refuse_to_replace(name, _beside(name, target))
 
 
-def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:
-    if link:
+def _intention(name: str, target: str, obstacle: str | None, backup: str | None) -> str:
+    if file.is_link(name):
         return f"Link {name} target is set to be changed to {target}"
+    if obstacle and backup:
+        return f"{name} is set to be moved to {backup}, for a new symlink targeting {target}"
     if obstacle:
         return (
             f"The file or directory {name} is set for removal to make way for a new symlink"

@@ -108,6 +108,9 @@ def _heal() -> None:
     here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
 
 
+_HELD = re.compile(r"^The following held packages will be changed:\n((?: .*\n)+)", re.M)
+
+
 def errors(done: cmd.Completed) -> str:
     """The lines that say what went wrong, those of a package's script that failed among them."""
     lines: list[str] = []
@@ -124,6 +127,8 @@ def errors(done: cmd.Completed) -> str:
         lines += [line] if in_error else []
         if not in_error:
             said = [] if _OF_DPKG.match(line) else [*said, line][-MOST_LINES:]
+    if held := _HELD.search(done.stdout):
+        lines.append(f"held: {', '.join(held[1].split())}; the state pkg.unheld releases packages")
     others = [line for line in done.stderr.splitlines() if not line.startswith("debconf: ")]
     return error_list(*(lines or others[-3:]))
 

@@ -10,7 +10,9 @@ import pytest
 from harness import HarnessHere
 
 from modules import pkg
+from modules._machine.processes import Completed
 from modules.pkg import InstallOptions, NotDone, PackageTarget, Transaction
+from modules.pkg.apt import get
 from runner.api import running
 
 
@@ -119,3 +121,10 @@ def test_holds_that_are_not_made() -> None:
         pkg.set_holds(["old"])
     with pytest.raises(NotDone, match="but held is still held"):
         pkg.set_holds([], ["held"])
+
+
+def test_held_packages_that_apt_refuses_to_change_are_named() -> None:
+    said = "Reading package lists...\nThe following held packages will be changed:\n  cron nginx\n"
+    refused = "E: Held packages were changed\n"
+    told = get.errors(Completed(100, said + "0 upgraded\n", refused, 1))
+    assert told.endswith("- held: cron, nginx; the state pkg.unheld releases packages"), told

@@ -89,9 +89,12 @@ def test_line(tmp_path: Path, before: str, arguments: dict[str, Any], after: str
         ),
         (
             {"mode": "ensure", "content": "x", "after": "[ab]", "quiet": True},
-            'occurrences in "after"',
+            '"after" expression: .* matches lines 1, 2;',
         ),
-        ({"mode": "insert", "content": "x", "before": "zz"}, "Neither before or after"),
+        (
+            {"mode": "insert", "content": "x", "before": "zz"},
+            "Neither before or after.*no line matches .zz.",
+        ),
         ({"mode": "insert", "content": "x"}, "conditions are required"),
         ({"mode": "delete", "match": "("}, "not a regular expression"),
         ({"mode": "replace", "match": "a"}, "Content can only be empty"),
