@@ -366,11 +366,11 @@ class Executor:
                 changes={**own.changes, **result.changes},
             )
             result = _with_reaction(result, reaction, mode)
-            result = (
-                result._replace(comment=f"{own.comment}\n{result.comment}")
-                if own.changes
-                else result
-            )
+            if own.changes:
+                result = result._replace(
+                    comment=f"{own.comment}\n{result.comment}",
+                    reaction=result.reaction and f"{own.comment}\n{result.reaction}",
+                )
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts

@@ -219,7 +219,8 @@ def test_a_change_that_is_no_reaction_leaves_the_reaction_due(
         "to be made" + "\nto be restarted" * reacts,
     )
     report = machine("sls", "a").stdout
-    assert (f"restarted, because file: {machine.folder}/conf changed" in report) is reacts
+    said = f"made\n{' ':14}restarted, because file: {machine.folder}/conf changed"
+    assert (said in report) is reacts, report
     assert log.exists() is reacts
     assert machine.results("sls", "a")[name]["changes"] == {}, "nothing is owed"
 
