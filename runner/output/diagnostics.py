@@ -15,10 +15,12 @@ from runner.support.redaction import HIDDEN, without_logins
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
-NAMED_SECRET = (
-    r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)"
-    r"(?![|>{]|\{[{%])[^\s].*"
-)
+_SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
+_TYPED = r"(?![|>{]|\{[{%])\S.*"
+NAMED_SECRET = rf"({_SECRET}\s*[:=]\s*){_TYPED}"
+_HEAD = rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$"  # of lines that are one
+_BESIDE = rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$"
+_VALUE = rf"(\s*(?:- )?value\s*:\s*){_TYPED}"
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
@@ -85,16 +87,29 @@ def _excerpt(source: Source) -> list[str]:
     lines = text_to_show(source.file).splitlines()
     if not 0 < source.line <= len(lines):
         return []
-    numbers = [number for number in (source.line - 1, source.line) if number > 0]
     first = max(0, source.column - WIDEST // 2) if len(lines[source.line - 1]) > WIDEST else 0
-    shown = [
-        f"    {number:>4} | {_part(lines[number - 1], first * (number == source.line))}".rstrip()
-        for number in numbers
-    ]
+    shown = []
+    for number in (source.line - 1, source.line):
+        if number > 0:
+            part = _part(_hidden(lines, number - 1), first * (number == source.line))
+            shown.append(f"    {number:>4} | {part}".rstrip())
     if source.column:
         lead = lines[source.line - 1][first : source.column - 1]
         shown.append(f"         | {''.join(char if char == chr(9) else ' ' for char in lead)}^")
     return shown
+
+
+def _hidden(lines: list[str], at: int) -> str:
+    """A line without the secret that other lines say it is: by the key above it or beside it."""
+    line = lines[at]
+    margin = len(line) - len(line.lstrip())
+    above = (other for other in reversed(lines[max(0, at - 60) : at]) if other.strip())
+    head = next((other for other in above if len(other) - len(other.lstrip()) < margin), "")
+    if re.search(_HEAD, head):
+        return line[:margin] + HIDDEN
+    if any(re.match(_BESIDE, other) for other in lines[max(0, at - 5) : at + 6]):
+        return re.sub(_VALUE, rf"\1{HIDDEN}", line)
+    return line
 
 
 def _part(line: str, first: int) -> str:

@@ -296,6 +296,27 @@ def test_a_very_long_line_is_shown_in_part(tmp_path: Path) -> None:
     assert shown[3][shown[4].index("^")] == "!"
 
 
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("- key: db_password\n- value: hunter22", True),
+        ("- value: hunter22\n- key: 'password'", True),
+        ("- value: hunter22\n- key: port", False),
+        ("- password: |\n    hunter22\n", True),
+        ("password:\n  one:\n  - hunter22", True),
+        ("- token: >-\n    first\n    hunter22", True),
+        ("- value: {{ hunter22 }}\n- key: password", False),
+    ],
+)
+def test_a_value_that_other_lines_call_a_secret_is_not_shown(
+    tmp_path: Path, text: str, hidden: bool
+) -> None:
+    (tmp_path / "t.sls").write_text(text)
+    line = text[: text.index("hunter22")].count("\n") + 1
+    shown = format_one(Diagnostic("odd", Source(str(tmp_path / "t.sls"), line, 1)))
+    assert ("hunter22" in shown) is not hidden, shown
+
+
 def test_an_info_is_not_as_red_as_an_error() -> None:
     shown = {
         each: format_one(Diagnostic("m", severity=each), None, True)
