@@ -7,7 +7,7 @@ from typing import Any
 
 from modules import file
 from modules import user as users
-from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed, here
 from runner.api.durability import name_files
 from states.file import _lines
 from states.file._nested import refuse_to_hold, refuse_to_replace
@@ -59,6 +59,9 @@ def copy(
     if subdir and file.is_dir(name):
         name = f"{name.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}"
     occupied = file.lexists(name)
+    if file.is_dir(name) and not file.is_dir(source):
+        what = f"is replaced by {source}" if force else f"{source} is not copied into it"
+        here.warn(f"{name} is a folder: {what}; `subdir: True` copies into it")
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
     if missing := _lines.parent_lacking(name, makedirs):

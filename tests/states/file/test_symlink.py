@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness import apply, look
+from harness import HarnessHere, apply, look
 
 from runner.api import StateFailed
 from states.file.absent import absent
@@ -51,7 +51,12 @@ def test_absent_removes_a_link_and_not_its_target(tmp_path: Path) -> None:
 def test_copy_into_a_folder_and_over_a_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "d").mkdir()
-    done = apply(copy, str(tmp_path / "d"), str(tmp_path / "a"), subdir=True)
+    here, folder = HarnessHere(), str(tmp_path / "d")
+    assert apply(copy, folder, f"{tmp_path}/a", current=here).changes == {}
+    assert here.warnings == [
+        f"{folder} is a folder: {tmp_path}/a is not copied into it; `subdir: True` copies into it"
+    ]
+    done = apply(copy, folder, str(tmp_path / "a"), subdir=True)
     assert done.changes == {f"{tmp_path}/d/a": f"{tmp_path}/a"}
     done = apply(copy, f"{tmp_path}/d/a", f"{tmp_path}/a", force=True)
     assert done.comment.endswith(" - files are identical but force flag is set")
