@@ -220,9 +220,28 @@ def run_to_end(
 
 
 # of Debian, by their programs
-PACKAGES = {"crontab": "cron", "modprobe": "kmod", "augtool": "augeas-tools"} | dict.fromkeys(
-    ("ssh-keygen", "ssh-keyscan"), "openssh-client"
-)
+PACKAGES = {
+    program: package
+    for package, programs in {
+        "acl": "getfacl setfacl",
+        "augeas-tools": "augtool",
+        "btrfs-progs": "btrfs",
+        "cron": "crontab",
+        "iproute2": "ip ss",
+        "ipset": "ipset",
+        "kmod": "modprobe",
+        "libcap2-bin": "getcap setcap",
+        "locales": "locale-gen",
+        "lvm2": "lvm pvs",
+        "mdadm": "mdadm",
+        "nftables": "nft",
+        "openssh-client": "ssh-keygen ssh-keyscan",
+        "procps": "pgrep ps sysctl",
+        "psmisc": "fuser",
+        "sudo": "visudo",
+    }.items()
+    for program in programs.split()
+}
 
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
