@@ -8,8 +8,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
-import threading
-from typing import ParamSpec, TypeVar
+from _thread import get_ident
 
 from modules import _accounts, _paths
 from modules._machine import processes, salt_call, surroundings
@@ -35,10 +34,11 @@ from runner.api.shell_tests import ShellTest, shell_test
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, ParamSpec, TypeVar
 
-P = ParamSpec("P")
-R = TypeVar("R")
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
 # and that a template or a module is given: what is the longest text of a template, too
 MOST_RETURNED = 64 << 20
@@ -375,7 +375,7 @@ def run_all(
 
 def _note_failure(code: int) -> None:
     """Note an exit code for the guard that called this."""
-    here.store("retcodes")[threading.get_ident()] = code
+    here.store("retcodes")[get_ident()] = code
 
 
 @_changer_when_called

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from modules import file, group, shadow
 from modules import user as users
 from runner.api import (
+    Annotated,
     CheckUnless,
     CommandFailed,
     Done,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 # os in this file: it is the view of users and groups
 import os
-from typing import TypeVar
 
 from modules import _paths
 from modules._planned.overlay import is_planned, overlay
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
     import grp
     import pwd
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, TypeVar
 
     from modules._accounts.view import PlannedView
+
+    K = TypeVar("K")
+    T = TypeVar("T")
 
 PASSWD, GROUP, GSHADOW = "/etc/passwd", "/etc/group", "/etc/gshadow"
 NUMBER, FIRST_GROUP, MEMBER = "number", "first group", "member"  # what names are looked up by
 NO_SHELL = "/usr/sbin/nologin"
 AT_WORK = " (let it end, or say `force: True`)"  # of a user whose processes are in the way
-
-K = TypeVar("K")
-T = TypeVar("T")
 
 
 @cached_look("users", PASSWD)

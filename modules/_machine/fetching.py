@@ -5,12 +5,10 @@ machine has a network.
 
 from __future__ import annotations
 
-import math
-import re
 import time
 from contextlib import contextmanager
 
-from runner.api import CommandFailed, StateFailed, Unforeseen, here
+from runner.api import CommandFailed, StateFailed, Unforeseen, here, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +18,9 @@ if TYPE_CHECKING:
 MOST_MEGABYTES, MOST_SECONDS = 512, 180.0  # of what is fetched, and for how long, in one run
 TOO_LONG = "fetching took too long; `foresee: {seconds: SECONDS}` allows more"
 # what programs say where nothing can be reached
-_UNREACHABLE = re.compile(
-    r"unreachable|name resolution|name or service|no such name|resolve host|ENOTFOUND|EAI_AGAIN"
+_UNREACHABLE = pattern(
+    r"(?i)unreachable|name resolution|name or service|no such name|resolve host|ENOTFOUND|EAI_AGAIN"
     r"|timed out",
-    re.I,
 )
 
 
@@ -57,7 +54,7 @@ class Allowance:
             return
         total = self._spent.get("size", 0) + size
         if total > int(self._settings["size"]) << 20:
-            size = math.ceil(total / 1048576)
+            size = -(-total // 1048576)
             raise NotFetched(f"{size} MiB would be fetched; `foresee: {{size: MiB}}` allows more")
         self._spent["size"] = total
 

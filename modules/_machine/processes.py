@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import LockType, allocate_lock
 from contextlib import suppress
 
 from modules import _paths
@@ -178,12 +178,12 @@ def run_to_end(
         env = {**env, **view.variables}
         cwd = None
     process: subprocess.Popen[bytes] | None = None
-    started = threading.Event()
+    starting = _taken_lock()
 
     def end_it() -> None:
-        started.wait()
-        if process is not None and not bg:
-            _kill(process)
+        with starting:  # when it is started
+            if process is not None and not bg:
+                _kill(process)
 
     try:
         data = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
@@ -199,7 +199,7 @@ def run_to_end(
                         **identity,
                     )
             finally:
-                started.set()
+                starting.release()
             if bg:
                 process.returncode = 0  # nobody waits for it
                 return Completed(0, "", "", process.pid)
@@ -217,6 +217,12 @@ def run_to_end(
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
     told = [_text(each, encoding, rstrip, exact=most is None) for each in (out.data(), err.data())]
     return Completed(process.returncode, told[0], told[1], process.pid)
+
+
+def _taken_lock() -> LockType:
+    lock = allocate_lock()
+    lock.acquire()
+    return lock
 
 
 # of Debian, by their programs

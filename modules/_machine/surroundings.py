@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
 from modules import _accounts, _paths
@@ -130,6 +129,7 @@ def identity(
 
 def octal(umask: str | int) -> int:
     """A umask as a number. Raises CommandFailed for digits that are not octal."""
-    if not re.fullmatch("(0o)?[0-7]{1,4}", str(umask)):
+    digits = str(umask).removeprefix("0o")
+    if not 1 <= len(digits) <= 4 or digits.strip("01234567"):
         raise CommandFailed(f"umask: {str(umask)!r} is not up to four digits from 0 to 7")
     return int(str(umask), 8)

@@ -5,22 +5,27 @@ option, is refused.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from functools import lru_cache
-from typing import ParamSpec, TypeVar, cast
 
-from runner.api import CommandFailed, line_problem, name_problem, split_lines, without_end
+from runner.api import (
+    CommandFailed,
+    line_problem,
+    name_problem,
+    pattern,
+    split_lines,
+    without_end,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import ParamSpec, TypeVar
 
-P = ParamSpec("P")
-R = TypeVar("R")
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 split = split_lines  # the lines of a file, without their ends
-_SPACES = re.compile(r"[ \t]+")
+_SPACES = pattern(r"[ \t]+")
 VERSIONS = 4  # of texts, whose meaning is remembered
 LINES = 8192
 
@@ -29,14 +34,16 @@ def once_a_version(parse: Callable[P, R]) -> Callable[P, R]:
     """Declare what finds out the meaning of a text. Where many states look at one file, it does so
     once for each version of the file. Its answer is shared: nobody alters it.
     """
-    return cast(Callable[P, R], lru_cache(VERSIONS)(parse))
+    kept: Callable[P, R] = lru_cache(VERSIONS)(parse)  # type: ignore[assignment]
+    return kept
 
 
 def once_a_line(parse: Callable[P, R]) -> Callable[P, R]:
     """Declare what finds out the meaning of a line: another version of a file has mostly lines that
     the one before had. Its answer is shared, too.
     """
-    return cast(Callable[P, R], lru_cache(LINES)(parse))
+    kept: Callable[P, R] = lru_cache(LINES)(parse)  # type: ignore[assignment]
+    return kept
 
 
 def ending(text: str) -> str:

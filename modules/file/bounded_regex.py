@@ -7,21 +7,18 @@ nothing else works: a state with `parallel: True` has another process search, wh
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-import threading
-from typing import TypeVar, cast
 
 from modules._machine.processes import probe
-from runner.api import StateFailed, here
+from runner.api import StateFailed, here, in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
-Answer = TypeVar("Answer")
+    Answer = TypeVar("Answer")
 
 # It is given the work on its standard input, so that no text shows in the list of processes. The
 # timer counts its seconds of the processor, and its signal ends it.
@@ -84,8 +81,10 @@ def _bounded(
 ) -> Answer:
     what = f"the regular expression {expression.pattern!r}"
     with here.limited(what, sum(map(len, parts))) as seconds:
-        if not seconds or threading.current_thread() is threading.main_thread():
+        if not seconds or in_main_thread():
             return work()
+        import json
+
         request = {
             "pattern": expression.pattern,
             "flags": expression.flags,
@@ -96,7 +95,7 @@ def _bounded(
         done = probe([sys.executable, "-I", "-S", "-c", _PROGRAM], stdin=json.dumps(request))
     if done.retcode:
         raise StateFailed(f"{what}: this takes more than {seconds:g} s of the processor")
-    answer = json.loads(done.stdout)
+    answer: Answer = json.loads(done.stdout)
     if isinstance(answer, str):
         raise re.error(answer)
-    return cast(Answer, answer)
+    return answer

@@ -63,7 +63,7 @@ from runner.api.argtypes import (
 )
 from runner.api.facts import OPEN, Fact, Open, open_at
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
-from runner.model import families, former_state, plain_values
+from runner.model import families, former_state, patterns, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
     from runner.model.former_state import FormerState
+    from runner.model.patterns import pattern as pattern
     from runner.model.plain_values import texts_in as texts_in
 
     P = ParamSpec("P")
@@ -781,7 +782,7 @@ _LATER |= dict.fromkeys("Feature Provider ProviderModule Providers".split(), "pr
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
 _LATER |= {"check_later": "later", "forget_check": "later"}
 _LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
-_OF_MODEL = {"FormerState": former_state, "texts_in": plain_values}
+_OF_MODEL = {"FormerState": former_state, "pattern": patterns, "texts_in": plain_values}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,6 @@ function does instead is declared beside it (`offline_as`), and a changer of wha
 from __future__ import annotations
 
 import functools
-from typing import ParamSpec, TypeVar, cast
 
 from runner.api import Done, Planned, StateFailed, here
 from runner.model.families import known_as
@@ -18,9 +17,11 @@ from runner.model.result import AT_BOOT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, ParamSpec, TypeVar
 
-P = ParamSpec("P")
-R = TypeVar("R")
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
 DESCRIBED = "__described__"  # the option with the names of grains that describe another machine
 
 
@@ -40,7 +41,7 @@ def is_offline() -> bool:
     return not here.grains.get("booted", True)
 
 
-def offline_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def offline_as(stand_in: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare what is called instead of a function, state function or look, on a system that does
     not run. stand_in: called with the same arguments.
 
@@ -51,7 +52,10 @@ def offline_as(stand_in: Callable[..., object]) -> Callable[[Callable[P, R]], Ca
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            return cast(R, stand_in(*args, **kwargs)) if is_offline() else inner(*args, **kwargs)
+            if not is_offline():
+                return inner(*args, **kwargs)
+            answer: R = stand_in(*args, **kwargs)
+            return answer
 
         call.__dict__["rests"] = is_offline
         return call

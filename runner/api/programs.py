@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
+
+from runner.support.threads import Lock, in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_lock = threading.Lock()
+_lock = Lock()
 _endings: dict[object, Callable[[], None]] = {}
-_stopped = threading.Event()
+_stopped = False  # no further programs are started
 
 
 @contextmanager
@@ -27,7 +28,7 @@ def ended_with_run(end: Callable[[], None]) -> Iterator[None]:
     """
     key = object()
     with _lock:
-        if _stopped.is_set() and threading.current_thread() is not threading.main_thread():
+        if _stopped and not in_main_thread():
             raise KeyboardInterrupt("the run has been stopped")
         _endings[key] = end
     try:
@@ -41,8 +42,11 @@ def end_programs() -> None:
     """End all programs that states wait for, at once, and let parallel states start no others
     (engine only).
     """
-    _stopped.set()
+    import threading
+
+    global _stopped
     with _lock:
+        _stopped = True
         threads = [threading.Thread(target=end, daemon=True) for end in _endings.values()]
     for thread in threads:
         thread.start()
@@ -52,4 +56,5 @@ def end_programs() -> None:
 
 def allow_programs() -> None:
     """Let parallel states start programs (again): a run begins (engine only)."""
-    _stopped.clear()
+    global _stopped
+    _stopped = False

@@ -6,8 +6,7 @@ and succeeded.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from runner.api import shell_tests
 from runner.model.chunk import COMMAND_GUARDS, GUARDS
@@ -18,9 +17,10 @@ from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
-Call = Callable[..., Any]  # call("cmd.retcode", ...)
+    Call = Callable[..., Any]  # call("cmd.retcode", ...)
 
 
 def options(args: Mapping[str, Value]) -> dict[str, Value]:

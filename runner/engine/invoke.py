@@ -226,8 +226,10 @@ class Invoker:
         """A look, in a dry run with what it cannot know. rights_in: as of `doubts`."""
         settled = overview(self.run.stores).settled
         dry = self.run.dry and invocation.mode is not Mode.REAL
-        facts = self._facts(invocation)
-        doubts = facts.doubts(invocation.waits_for, settled, rights_in) if dry else None
+        doubts = None
+        if dry:
+            facts = self._facts(invocation)
+            doubts = facts.doubts(invocation.waits_for, settled, rights_in)
         return Look(self.run, invocation.chunk, look, doubts)
 
     def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from runner.api import OPEN, Check, Done, Plan, Planned, StateFailed, here, refuse_unforeseen
+from runner.api import (
+    OPEN,
+    Annotated,
+    Check,
+    Done,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    refuse_unforeseen,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 WHY = "what a function changes is known when it has been called"
 
@@ -22,12 +31,9 @@ def _callable(value: Any) -> str | None:
     )
 
 
-Function = Annotated[Any, Check(_callable)]
-
-
 def call(
     name: str,
-    func: Function,
+    func: Annotated[Any, Check(_callable)],
     args: list[Any] | None = None,
     kws: dict[str, Any] | None = None,
     output_loglevel: str | None = None,
@@ -101,7 +107,7 @@ def _own_outcome(answer: dict[str, Any]) -> Done:
 
 def wait_call(
     name: str,
-    func: Function,
+    func: Annotated[Any, Check(_callable)],
     args: list[Any] | None = None,
     kws: dict[str, Any] | None = None,
     stateful: bool | list[Any] = False,

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
 from modules import cmd
 from runner.api import (
+    Annotated,
     Duration,
     Group,
     Mode,
@@ -18,7 +17,9 @@ from runner.api import (
     Word,
 )
 
-Variables = Word[dict[str, Any] | list[Any] | str]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Command(Record):
@@ -59,7 +60,7 @@ class Command(Record):
     password: Secret[str] | None = None
     group: str | None = None
     shell: str | None = None
-    env: Variables | None = None
+    env: Word[dict[str, Any] | list[Any] | str] | None = None
     clean_env: bool = False
     prepend_path: Word[str] | None = None
     stateful: bool | list[Any] = False

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules import cmd
 from runner.api import Done, StateFailed
 from states.cmd._command import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
 

@@ -9,7 +9,6 @@ import re
 from contextlib import suppress
 from functools import partial
 from itertools import chain, repeat
-from typing import Annotated
 
 from modules import file
 from modules.file.bounded_regex import matches
@@ -20,7 +19,7 @@ from modules.file.differences import shown as shown
 from modules.file.edits import added
 from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
-from runner.api import OPEN, Fact, Group, Plan, Planned, Record, StateFailed, here
+from runner.api import OPEN, Annotated, Fact, Group, Plan, Planned, Record, StateFailed, here
 from states.file._sources import Source
 
 TYPE_CHECKING = False

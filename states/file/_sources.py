@@ -5,25 +5,29 @@ local file.
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
-
 from modules import file
-from runner.api import Check, Record, StateFailed, here
+from runner.api import Annotated, Check, Record, StateFailed, here
 from runner.api.durability import name_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
+else:
+    Protocol = object
 
 
-def _several(entry: Mapping[str, str | None]) -> str | None:
-    return None if len(entry) == 1 else f"expected one source and its hash, got {len(entry)}"
+def _several(entry: str | Mapping[str, str | None]) -> str | None:
+    return (
+        None
+        if isinstance(entry, str) or len(entry) == 1
+        else f"expected one source and its hash, got {len(entry)}"
+    )
 
 
-Source = (
-    str
-    | Annotated[dict[str, str | None], Check(_several, "each is an item of the list: `- SOURCE`")]
-)
+Source = Annotated[
+    str | dict[str, str | None], Check(_several, "each is an item of the list: `- SOURCE`")
+]
 REMOTE = ("http://", "https://", "ftp://")
 
 

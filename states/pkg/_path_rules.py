@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Annotated
 
 from modules import file, pkg
 from modules.pkg import Override
 from runner.api import (
     ONE_LINE,
     AbsolutePath,
+    Annotated,
     Check,
     Mode,
     Name,

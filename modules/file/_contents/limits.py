@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import IO
 
 from runner.api import Fact, StateFailed, here
 from runner.api.durability import types_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
 
 # MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the
 # configuration)

@@ -8,15 +8,15 @@ A file here that the table does not use is one grain of its name: `weather.py` w
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
-Facts = dict[str, Any]
+    Facts = dict[str, Any]
 
 
 class GrainGroup(Record):

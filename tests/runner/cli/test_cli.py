@@ -449,6 +449,11 @@ def test_why_imports_little_more(machine: Machine) -> None:
     assert of_python(imported_by(machine, "why", "x")) <= {*NEEDED.split(), *further}
 
 
+def test_guarded_commands_import_what_a_file_does(machine: Machine) -> None:
+    machine.write(a="nothing:\n  cmd.run:\n    - name: 'false'\n    - unless: test 1\n")
+    assert of_python(imported_by(machine, "sls", "a")) <= {*NEEDED.split(), "time"}
+
+
 @needs("dpkg-query")
 def test_converged_packages_users_and_commands_import_little(machine: Machine) -> None:
     machine.write(
