@@ -245,10 +245,12 @@ def _context(verify_ssl: bool) -> ssl.SSLContext | None:
 def _reason(problem: Exception, url: str) -> str:
     import urllib.error
 
-    path = re.split(r"[?#]", url.partition("://")[2].partition("/")[2], maxsplit=1)[0]
+    kind, _, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
+    host, _, path = rest.partition("/")
+    address = f"{kind}://{host.rpartition('@')[2]}/{path}"  # without a password
     if isinstance(problem, urllib.error.HTTPError):
         problem.close()
-        return f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
+        return f"Error: HTTP {problem.code}: {problem.reason} reading {address}"
     if isinstance(problem, _Stopped):
-        return f"Error: reading /{path}: {problem}"
-    return f"Error: {getattr(problem, 'reason', None) or problem} reading /{path}"
+        return f"Error: reading {address}: {problem}"
+    return f"Error: {getattr(problem, 'reason', None) or problem} reading {address}"
