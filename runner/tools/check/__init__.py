@@ -173,6 +173,7 @@ class _Checker:
             *traps.warnings(compiled.steps, foreign),
             *secret_files.warnings(self._session, compiled.chunks),
             *lint_yaml.warnings(compiled.chunks, expects, lint.row),
+            *(() if foreign else lint_yaml.values_that_are_none(compiled.chunks)),
             *validators.hints(compiled.chunks, expects),
             *missing_references.templates(
                 compiled.chunks, self._session.tree, self._session.renderer.compile

@@ -45,6 +45,24 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
                             )
 
 
+_NONE = re.compile(r"(?<![\w'\"])None(?!\w)")
+
+
+def values_that_are_none(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
+    """What a template has no value for, and the word None stands in its place."""
+    for chunk in chunks:
+        for place in (chunk.place, *chunk.arg_places.values()):
+            source = place.source
+            if not source.rendered or not _NONE.search(source.rendered):
+                continue
+            rows = text_to_show(source.file).splitlines()
+            typed = rows[source.line - 1] if 0 < source.line <= len(rows) else ""
+            if "{{" in typed and "None" not in typed:
+                message = f"{chunk.function}: the template has no value here, and None is written"
+                hint = "give a default, as in `pillar.get(KEY, DEFAULT)`, or ask with `if`"
+                yield Diagnostic(message, source, hint, "template-none", "warning")
+
+
 def _in_text(where: str, key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
     """Warnings of a value whose parts all become text. key: what stands before it, empty in a
     list.
