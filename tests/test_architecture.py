@@ -861,3 +861,10 @@ def test_tests_ask_for_rights_and_not_who_they_are() -> None:
         if path.name != "needing.py"
     ]
     assert found == [], "ask tests/support/needing.py"
+
+
+def test_scripts_of_the_tests_are_of_a_python_anywhere() -> None:
+    """A line of #! ends at a space: `starting.SCRIPT` does not."""
+    line = "#!" + "{sys.executable}"
+    texts = {path: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    assert [path for path, text in texts.items() if line in text] == []

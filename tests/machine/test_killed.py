@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from debian import ROOT, Debian
 from laws import EVERYTHING
+from starting import SCRIPT
 
 SHIM = "/usr/local/lib/shim.so"
 # runner, killed before the call of this number; the number of all calls where that is none of them
-PROGRAM = f"""#!{sys.executable}
-import ctypes, os, sys
+PROGRAM = f"""{SCRIPT}import ctypes, os, sys
 sys.path.insert(0, {str(ROOT)!r})
 shim = ctypes.CDLL({SHIM!r})
 shim.fault_calls.restype = ctypes.c_long

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -159,8 +160,8 @@ def test_services_packages_and_ports_of_a_machine(debian: Debian) -> None:
     ) -> subprocess.CompletedProcess[str]:
         return debian.run(*argv, stdin=input or "", code=None)
 
-    server = f"{sys.executable} -m http.server --bind 127.0.0.1 --directory / 8080"
-    debian.run(f"systemd-run -q --unit later sh -c 'sleep 1; exec {server}'")
+    server = f"{shlex.quote(sys.executable)} -m http.server --bind 127.0.0.1 --directory / 8080"
+    debian.run("systemd-run", "-q", "--unit", "later", "sh", "-c", f"sleep 1; exec {server}")
     outcomes = evaluation.evaluate(reading.of_text(EXPECTED, "e.yaml"), run)
     assert [str(outcome) for outcome in outcomes if not outcome.ok] == []
     wrong = "service: {nothing-such: {running: true}, cron: {enabled: false}}\n"

@@ -222,7 +222,7 @@ def test_a_user_namespace(victim: Debian) -> None:
         "su mallory -c 'unshare -r true' && /usr/bin/python3 --version", code=None
     ).returncode:
         pytest.skip("users may not make namespaces here, or there is no Python for them")
-    victim.run(f"mkdir /srv/lib; cp -r {ROOT}/runner /srv/lib; rm -f /srv/lib/runner/__init__.py")
+    victim.run(f"mkdir /srv/lib; cp -r '{ROOT}/runner' /srv/lib; rm -f /srv/lib/runner/__init__.py")
     look = (
         "from runner.support.files.trusted_folder import trusted_folder;"
         ' trusted_folder("/home/mallory/c/d")'

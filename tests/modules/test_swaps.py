@@ -744,7 +744,8 @@ def test_an_environment_is_emptied_where_it_was_looked_at(tmp_path: Path) -> Non
     (tmp_path / "swap").write_text(ssh)
     python = tmp_path / "python"
     python.write_text(
-        f'#!/bin/sh\n{sys.executable} {tmp_path}/swap\nexec {sys.executable} "$@" --without-pip\n'
+        f'#!/bin/sh\nset -- "{sys.executable}" "$@"\n'
+        f'"$1" {tmp_path}/swap\nexec "$@" --without-pip\n'
     )
     python.chmod(0o755)
     (ground.folder / "made").mkdir()

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from starting import PATIENCE, starts, waits
+from starting import PATIENCE, SCRIPT, starts, waits
 
 from runner.engine.rehearsal.holder import ENVIRONMENT, Spec
 from runner.engine.rehearsal.sandbox import SYSTEMD, SYSTEMD_READY, Sandbox, SandboxUnavailable
@@ -28,8 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 RUNNER = "/usr/local/bin/runner"
 # what this computer may have of its own runner: its history would be that of the machine
 OWN = ("/srv/runner", "/var/cache/runner", "/var/lib/runner")
-PROGRAM = f"""#!{sys.executable}
-import sys
+PROGRAM = f"""{SCRIPT}import sys
 sys.path.insert(0, {str(ROOT)!r})
 from runner.cli import main
 main()

@@ -154,7 +154,7 @@ class Session:
         programs.mkdir()
         start = programs / "runner"  # for pipes, loops and the like
         code = "from runner.cli import main; main()"
-        start.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{code}' \"$@\"\n")
+        start.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{code}' \"$@\"\n")
         start.chmod(0o755)
         self.environment = {
             "PATH": f"{programs}:{os.environ['PATH']}",

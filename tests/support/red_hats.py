@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ STAND_IN = Path(__file__).parent / "red_hats_alternatives.py"
 # Red Hat's alternatives instead of Debian's
 PROGRAM = f"""cat >/usr/local/sbin/alternatives <<'X'
 #!/bin/sh
-exec {sys.executable} {STAND_IN} "$@"
+exec {shlex.quote(sys.executable)} {shlex.quote(str(STAND_IN))} "$@"
 X
 chmod 755 /usr/local/sbin/alternatives
 ln -sf alternatives /usr/local/sbin/update-alternatives

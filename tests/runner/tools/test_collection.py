@@ -252,7 +252,7 @@ def test_old_archives_go(tmp_path: Path) -> None:
 def test_the_role_installs_a_python(tmp_path: Path, has_it: bool) -> None:
     """With the package manager, which is recorded here; where that has none, it says so."""
     (tmp_path / "bin").mkdir()
-    made = f"/bin/ln -sf {sys.executable} {tmp_path}/bin/python3.12"
+    made = f"/bin/ln -sf '{sys.executable}' {tmp_path}/bin/python3.12"
     made = made if has_it else "echo 'E: none' >&2"
     for name, text in {
         "apt-cache": '[ "$2" != python3.12 ] || echo Package: "$2"',
