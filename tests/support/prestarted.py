@@ -73,16 +73,19 @@ class Server:
         timeout: float,
         folder: str | None = None,
         terminal: bool = False,
+        code: str = "",
     ) -> subprocess.CompletedProcess[str]:
         """Run runner as subprocess.run does, with its output. Raises TimeoutExpired.
 
-        terminal: both streams are a terminal, and the output is what it shows.
+        terminal: both streams are a terminal, and the output is what it shows. code: Python that is
+        carried out before runner itself.
         """
         out, out_end = open_terminal() if terminal else os.pipe()
         err, err_end = os.pipe()
         umask = os.umask(0)
         os.umask(umask)
-        request = {"words": words, "env": environment, "cwd": folder or os.getcwd(), "umask": umask}
+        where = {"env": environment, "cwd": folder or os.getcwd(), "umask": umask}
+        request = {"words": words, "code": code, **where}
         message = json.dumps(request).encode()
         streams = [0, out_end, out_end if terminal else err_end]
         socket.send_fds(self._channel, [b"%d\n" % len(message)], streams)
@@ -219,3 +222,4 @@ def _become(request: dict[str, Any], streams: list[int], coerced: dict[str, str]
     os.umask(request["umask"])
     os.chdir(request["cwd"])
     sys.argv = ["-c", *request["words"]]
+    exec(request["code"], {})

@@ -6,7 +6,6 @@ by what was written comes after it.
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 from command import Machine
@@ -33,8 +32,6 @@ def hear(event, arguments):
         note("start", os.path.basename(arguments[1][0]))
 os.fsync = fsync
 sys.addaudithook(hear)
-from runner.cli import main
-main()
 """
 FILES = """
 {% for n in range(3) %}
@@ -50,11 +47,7 @@ def run(machine: Machine, *words: str, failing: str = "-", code: int = 0) -> tup
     """Return what a run prints, and what it did, without the folder of the test."""
     log = machine.folder / "log"
     log.unlink(missing_ok=True)
-    argv = [*machine.argv(*words)]
-    argv[2:3] = [WATCHER, str(log), failing]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
-    )
+    done = machine.altered(WATCHER, str(log), failing, *machine.argv(*words)[3:])
     assert done.returncode == code, done.stdout + done.stderr
     text = log.read_text() if log.exists() else ""
     lines = [line for line in text.splitlines() if "/cache" not in line]

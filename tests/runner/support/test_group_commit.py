@@ -61,8 +61,6 @@ group_commit._is_little_dirty = lambda: wrong != "dirty"
 sys.addaudithook(hear)
 from runner.engine import shared_commit
 shared_commit.LONGEST_WAIT = 3600
-from runner.cli import main
-main()
 """
 FILES = "".join(
     f"{{tmp}}/out/{n}: {{file.managed: [contents: new {n}, makedirs: true]}}\n" for n in range(20)
@@ -75,11 +73,8 @@ def run(machine: Machine, wrong: str = "-", code: int = 0) -> tuple[list[str], d
     """Return what a run synced and named, and its results by ID."""
     log = machine.folder / "log"
     log.unlink(missing_ok=True)
-    argv = machine.argv("sls", "a", "--out", "json")
-    argv[2:3] = [WATCHER, str(log), wrong]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
-    )
+    words = machine.argv("sls", "a", "--out", "json")[3:]
+    done = machine.altered(WATCHER, str(log), wrong, *words)
     assert done.returncode == code, done.stdout + done.stderr
     results = json.loads(done.stdout)["local"].values()
     left = [str(path) for path in machine.folder.rglob("*.runner-*")]
