@@ -77,6 +77,13 @@ if [ "$1" = configure ]; then
     chown "$whose" /var/lib/tool/kept
     if pgrep -x no-such-program >/dev/null; then touch /etc/tool.never; fi
     find /var/lib/tool -name 'old-*' -delete
+    sums=$(sha1sum /usr/share/tool/list /var/lib/tool/kept)
+    echo "$sums" >/etc/tool.sums
+    sha1sum --status -c /etc/tool.sums && touch /etc/tool.same
+    md5sum --status --ignore-missing -c <<EOT || touch /etc/tool.other
+d41d8cd98f00b204e9800998ecf8427e  /var/lib/tool/kept
+d41d8cd98f00b204e9800998ecf8427e  /var/lib/tool/none
+EOT
     db_stop
 fi
 """
@@ -146,6 +153,9 @@ SEEN: dict[str, Any] = {
     **contents("/etc/odd.conf"),
     **directory("/var/lib/tool/below", "0700"),
     "below": {"file.exists": [{"name": "/var/lib/tool/below/file"}]},
+    **contents("/etc/tool.sums"),
+    "same": {"file.exists": [{"name": "/etc/tool.same"}]},
+    "other": {"file.exists": [{"name": "/etc/tool.other"}]},
     "never": {"file.absent": [{"name": "/etc/tool.never"}]},
     "no rest": {"cmd.run": [{"name": "true"}, {"onlyif": "ls /tmp | grep planned"}]},
 }

@@ -33,7 +33,7 @@ QUIET = """
 # what they print, or say by their status, is not known here
 LOOKS = """
     comm date df dpkg-architecture dpkg-query file hostname locale pam_getenv ps
-    runlevel whoami md5sum sha1sum sha256sum
+    runlevel whoami
 """.split()
 
 
@@ -338,6 +338,48 @@ def _in_place(kind: Filter, words: Sequence[str]) -> Told:
 
 for _name, _kind in FILTERS.items():
     _filters(_name, _kind)
+
+
+_CHECKED = re.compile(r"([0-9a-f]{32,128}) [ *](.+)")
+
+
+def _sums(kind: str) -> None:
+    @known(f"{kind}sum", only_looks=True)
+    def sums(words: list[str], text: str | None) -> Told:
+        """The digests of files, or whether they have those that a list says."""
+        flags = ("-c", "--check", "--status", "--quiet", "--ignore-missing", "-b", "-t")
+        given, _, paths = options(words, flags)
+        texts = {path: read(absolute([path])[0]) for path in paths} or {"-": text}
+        if not paths and text is None:
+            raise Unread(f"{kind}sum")
+        if not given & {"-c", "--check"}:
+            there = {path: text for path, text in texts.items() if text is not None}
+            lines = [f"{_digest(kind, text)}  {path}\n" for path, text in there.items()]
+            return Outcome(int(len(there) < len(texts)), "".join(lines))
+        found = [match for text in texts.values() for match in _CHECKED.finditer(text or "")]
+        agree = [
+            _agrees(kind, digest, path) for digest, path in (match.groups() for match in found)
+        ]
+        if "--ignore-missing" in given:
+            agree = [each for each in agree if each is not None]
+        told = "" if "--status" in given else None
+        return Outcome(int(not agree or not all(agree)), told)
+
+
+def _agrees(kind: str, digest: str, path: str) -> bool | None:
+    """Return whether a file has a digest; None where there is none."""
+    text = read(absolute([path])[0])
+    return None if text is None else _digest(kind, text) == digest
+
+
+def _digest(kind: str, text: str) -> str:
+    import hashlib
+
+    return hashlib.new(kind, text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+for _kind in ("md5", "sha1", "sha256", "sha512"):
+    _sums(_kind)
 
 
 @known("cmp", "diff", only_looks=True)
