@@ -269,5 +269,6 @@ def _run_test(trial: str, command: Command) -> Plan | str:
         done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}
     )
     if done.retcode:
-        raise StateFailed(comment, changes=changes)
+        why = comment or _outcome.why_failed(done)
+        raise StateFailed(f"the command of test_name: {why}", changes=changes)
     return Plan(changes, comment, exact=False, why=WHY, provides=OPEN) if changes else comment

@@ -27,8 +27,14 @@ def outcome(comment: str, done: cmd.Completed, command: Command) -> Done:
     if command.stateful:
         comment, changes = stateful_answer(done, changes)
     if code:
-        raise StateFailed(comment, changes=changes)
+        raise StateFailed(comment or why_failed(done), changes=changes)
     return Done(comment, changes)
+
+
+def why_failed(done: cmd.Completed) -> str:
+    """What a command that says nothing of itself has failed with."""
+    told = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
+    return f"exit code {done.retcode}" + (f": {told}" if told else "")
 
 
 def _is_accepted(done: cmd.Completed, out: str, err: str, command: Command) -> bool:

@@ -358,3 +358,22 @@ def test_a_script_of_windows_says_what_mends_it(machine: Machine) -> None:
     machine.write(a="a:\n  cmd.script:\n    - source: salt://dos.sh\n")
     (result,) = machine.results("sls", "a", code=2).values()
     assert "its lines end with carriage returns" in result["comment"], result
+
+
+SILENT = """
+real: {cmd.run: [name: echo no disk >&2; exit 3, stateful: true]}
+trial:
+  cmd.run:
+    - name: exit 4
+    - stateful: [test_name: exit 5]
+"""
+
+
+def test_a_stateful_command_that_fails_without_a_word_of_its_own(machine: Machine) -> None:
+    machine.write(a=SILENT)
+    for words, told in (
+        ([], {"real": "exit code 3: no disk", "trial": "exit code 4"}),
+        (["--test"], {"real": "", "trial": "the command of test_name: exit code 5"}),
+    ):
+        found = machine.results("sls", "a", *words, code=2)
+        assert {name: each["comment"] for name, each in found.items()} == told
