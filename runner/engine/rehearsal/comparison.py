@@ -40,9 +40,9 @@ def outcome(state: Mapping[str, Any] | None) -> str:
         return "skipped"
     if state.get("__noop__") and state["result"] is None:
         return "no-op"
-    if state["result"] is None and not state["changes"]:
+    if state["result"] is None and not state.get("changes"):
         return "undecided"
-    return "changed" if state["changes"] else "unchanged"
+    return "changed" if state.get("changes") else "unchanged"
 
 
 def differences(dry: States, real: States) -> Iterator[Difference]:

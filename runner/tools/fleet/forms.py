@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from runner.engine.rehearsal import comparison
 from runner.output.junit import case, document, undecided
 from runner.output.text import reason
-from runner.tools.fleet.grouping import is_failure, label, number, states
+from runner.tools.fleet.grouping import label, number, states
 from runner.tools.fleet.records import OK, HostOutcome
+
+# of test cases that say more than that all went well, by what became of the state
+KINDS = {"failed": "failure", "skipped": "skipped", "undecided": "skipped"}
 
 
 def data(outcomes: Iterable[HostOutcome]) -> dict[str, Any]:
@@ -34,11 +38,10 @@ def _suites(outcomes: Iterable[HostOutcome]) -> Iterator[tuple[str, list[str]]]:
         for key, state in states(outcome):
             comment = str(state.get("comment", ""))
             comment = reason(comment, state.get("changes"), str(state.get("name")))
-            kind = "failure" if is_failure(state) else ""
-            if state.get("__state_ran__", True) is False:
-                kind = "skipped"
-            if (decided_by := state.get("__decided_by__")) and not state.get("changes"):
-                kind, comment = "skipped", undecided(comment, str(decided_by))
+            became = comparison.outcome(state)
+            kind = KINDS.get(became, "")
+            if became == "undecided":
+                comment = undecided(comment, str(state.get("__decided_by__", "")))
             name, title = label(key, state).split("  ", 1)
             seconds = number(state.get("duration")) / 1000
             about = state.get("changes") or None

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from runner.model.errors import RunnerError
 from runner.tools.fleet.forms import junit
 from runner.tools.fleet.grouping import failures, folded
-from runner.tools.fleet.records import FAILED, Host, HostOutcome
+from runner.tools.fleet.records import FAILED, OK, Host, HostOutcome
 from runner.tools.fleet.targets import HostGrains, Selection, no_match, select
 
 HOSTS = (
@@ -139,3 +140,25 @@ def test_a_host_that_answers_nonsense_hides_no_other() -> None:
         ("web2",),
     ]
     assert "no tree" in junit(outcomes)
+
+
+# results of a host, and the element that is their test case's
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "same": ({"result": True}, "", ""),
+    "changed": ({"result": True, "changes": {"a": "<b>"}}, "system-out", ""),
+    "would change": ({"result": None, "changes": {"a": 1}}, "system-out", ""),
+    "failed": ({"result": False, "comment": "no\nroom"}, "failure", "no"),
+    "not run": ({"result": False, "__state_ran__": False, "comment": "why"}, "skipped", "why"),
+    "waits": ({"result": None, "__decided_by__": "cmd: x"}, "skipped", "(decided by cmd: x)"),
+    "open": ({"result": None, "comment": "who knows"}, "skipped", "undecided: who knows"),
+}
+
+
+def test_what_became_of_states_is_the_kind_of_their_test_case() -> None:
+    answer = {f"test_|-{name}_|-x_|-nop": {"__id__": name, **CASES[name][0]} for name in CASES}
+    (suite,) = ElementTree.fromstring(junit([HostOutcome("web1", OK, answer)]))
+    for case, (_, tag, message) in zip(suite, CASES.values(), strict=True):
+        assert [each.tag for each in case] == ([tag] if tag else [])
+        assert message in "".join(each.get("message", "") for each in case)
+    numbers = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert numbers == {"tests": "7", "failures": "1", "errors": "0", "skipped": "3"}
