@@ -37,6 +37,7 @@ SCRIPTS = {
     "prerm": (".pre-deinstall", ".pre-deinstall"),
     "postrm": (".post-deinstall", ".post-deinstall"),
 }
+TRIGGER, TRIGGER_FOLDERS = "trigger", "trigger folders"  # among what an archive says of itself
 _BARE = re.compile(r"[<>=~].*|^!")
 
 
@@ -154,6 +155,8 @@ def control(path: str) -> Control:
         values.setdefault(key, []).append(_BARE.sub("", value))
     names = {NEEDS: values.get("depend", ()), PROVIDES: values.get("provides", ())}
     bare = {key: "\n".join(each) for key, each in names.items()}
+    if folders := re.findall(r"(?m)^triggers = (.+)$", texts.get(ABOUT, "")):
+        bare |= {TRIGGER: texts.get(".trigger", ""), TRIGGER_FOLDERS: " ".join(folders)}
     return Control({**scripts(texts), **bare}, tuple(kept))
 
 
@@ -201,13 +204,22 @@ def kept_by_others(database: str, name: str, paths: Sequence[str]) -> set[str]:
 
 def installed_scripts(name: str, version: str) -> dict[str, str]:
     """Return the scripts of an installed package, by name."""
-    texts: dict[str, str] = {}
     start = f"{name}-{version}."  # then the digest of the package, and what it is
+    found = installed_texts()
+    return scripts(
+        {
+            f".{member.removeprefix(start).partition('.')[2]}": text
+            for member, text in found
+            if member.startswith(start)
+        }
+    )
+
+
+def installed_texts(ending: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the scripts of installed packages whose names end so."""
     for path in filter(_paths.isfile, INSTALLED_SCRIPTS):
         with opened_tar(["gzip", "-dcf", "--", path], MOST_CONTROL) as tar:
             for info in tar:
-                taken = tar.opened(info) if info.name.startswith(start) else None
+                taken = tar.opened(info) if info.name.endswith(ending) else None
                 if taken:
-                    kind = info.name.removeprefix(start).partition(".")[2]
-                    texts[f".{kind}"] = taken.read().decode("utf-8", "surrogateescape")
-    return scripts(texts)
+                    yield info.name, taken.read().decode("utf-8", "surrogateescape")

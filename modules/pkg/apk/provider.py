@@ -23,6 +23,7 @@ from modules.pkg.apk import run as apk_run
 from modules.pkg.apk import versions as apk_versions
 from modules.pkg.apk.archives import contents_words, control
 from modules.pkg.apk.archives import digest as archive_digest
+from modules.pkg.apk.triggers import hooks
 from modules.pkg.package_manager import (
     TOUCHED,
     Archive,

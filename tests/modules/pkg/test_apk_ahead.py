@@ -23,6 +23,7 @@ from modules.pkg._laid import install
 from modules.pkg._tar import BadArchive
 from modules.pkg.apk import archives as apk_archives
 from modules.pkg.apk import provider as apk
+from modules.pkg.apk import triggers
 from modules.pkg.package_manager import Archive, PackageTarget, Transaction
 from modules.pkg.providers import provider
 from runner.api import running
@@ -49,6 +50,7 @@ def packed(
     """A package with its stanza in a package list."""
     rest = stream(files, ends=True)
     about = f"pkgname = {name}\npkgver = {version}\nsize = 9\narch = x86_64\n"
+    about += "triggers = /etc/to* /var +/var/tmp\n"
     about += f"depend = /bin/sh\ndatahash = {hashlib.sha256(rest).hexdigest()}\n"
     control = stream({".PKGINFO": about.encode(), **scripts}, ends=False)
     signature = stream({".SIGN.RSA.somebody.rsa.pub": b"signed"}, ends=False)
@@ -69,6 +71,13 @@ SCRIPTS = {
     b" -g tool tool-of-nobody 2>/dev/null\nexit 0\n",
     ".post-install": b"#!/bin/sh\nmkdir -p /var/lib/tool-of-nobody\n"
     b"chown tool-of-nobody:tool-of-nobody /var/lib/tool-of-nobody\n",
+    ".trigger": b'#!/bin/sh\nfor each; do echo "$each" >>/etc/tool/folders; done\n',
+}
+# of packages that are installed: one waits for a folder of the package's
+TRIGGERS = "Q1abc= /usr/bin /usr/lib\nQ1def= /usr/lib\n"
+TRIGGERED = {
+    f"{name}-1-r0.{digest}.trigger": f"#!/bin/sh\necho $* >/etc/tool/{name}\n".encode()
+    for name, digest in (("own", "Q1abc="), ("none", "Q1def="))
 }
 PLAYED = """#!/bin/sh
 echo "$*" >>{tmp}/calls
@@ -98,6 +107,10 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(apk, "LISTS", (str(tmp_path / "lists"),))
     whole, stanza = packed("tool", "1.2-r0", FILES, SCRIPTS)
     (tmp_path / "tool.apk").write_bytes(whole)
+    (tmp_path / "triggers").write_text(TRIGGERS)
+    monkeypatch.setattr(triggers, "FOLDERS", str(tmp_path / "triggers"))
+    (tmp_path / "scripts").write_bytes(stream(TRIGGERED, ends=True))
+    monkeypatch.setattr(apk_archives, "INSTALLED_SCRIPTS", (str(tmp_path / "scripts"),))
     listed = stream({"DESCRIPTION": b"own", "APKINDEX": f"{stanza}\n".encode()}, ends=True)
     (tmp_path / "lists/APKINDEX.67f2ce64.tar.gz").write_bytes(listed)
     yield tmp_path
@@ -180,6 +193,8 @@ def test_what_a_planned_package_brings_is_there_for_what_follows(played: Path) -
             opened = [*_scripts.follow(packages, "preinst")]
             install(provider(), packages, replaces_configuration=False)
             opened += _scripts.follow(packages, "postinst")
+            for hook in provider().hooks(packages):
+                opened += _scripts.follow_hook(hook)
         assert file.read_bytes("/etc/tool/tool.conf") == FILES["etc/tool/tool.conf"]
         assert file.read_bytes("/usr/bin/tool") == FILES["usr/bin/tool"]
         assert not _paths.lexists("/.PKGINFO")
@@ -187,6 +202,9 @@ def test_what_a_planned_package_brings_is_there_for_what_follows(played: Path) -
         assert (account.pw_dir, account.pw_shell) == ("/var/lib/tool-of-nobody", "/sbin/nologin")
         assert _paths.stat("/var/lib/tool-of-nobody").st_uid == account.pw_uid
         assert [each.told for each in opened] == []
+        assert file.read_bytes("/etc/tool/folders") == b"/etc/tool\n/var\n"
+        assert file.read_bytes("/etc/tool/own") == b"/usr/bin\n"
+        assert not _paths.lexists("/etc/tool/none")
         calls = (played / "calls").read_text()
         assert planned() and calls == (played / "calls").read_text(), "nothing is fetched again"
 
