@@ -378,8 +378,8 @@ def _digest(kind: str, text: str) -> str:
     return hashlib.new(kind, text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-for _kind in ("md5", "sha1", "sha256", "sha512"):
-    _sums(_kind)
+for _digest_kind in ("md5", "sha1", "sha256", "sha512"):
+    _sums(_digest_kind)
 
 
 @known("cmp", "diff", only_looks=True)
