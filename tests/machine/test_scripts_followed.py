@@ -66,6 +66,10 @@ if [ "$1" = configure ]; then
     PATH_OF=/etc/tool.d /usr/share/tool/helper -q -m 0640 one two
     eval "VALUE=$(count a b c)"
     echo "$VALUE $(id -gn nobody) $(stat -c %a /etc/tool.conf)" >/etc/tool.facts
+    chown games: /etc/tool.d/one
+    cp -r /usr/share/tool /var/lib/tool/copy
+    cp -a /usr/share/tool /var/lib/tool/below-copy
+    cp -r /usr/share/tool /etc/tool.d
     cd /var/lib/tool
     mkdir -p below
     chmod g+s below
@@ -143,8 +147,11 @@ SEEN: dict[str, Any] = {
     **contents("/etc/tool.conf", {"mode": "0600"}),
     **contents("/etc/tool.list"),
     **contents("/etc/tool.facts"),
-    **contents("/etc/tool.d/one", {"mode": "0600"}),
-    **contents("/etc/tool.d/two"),
+    **contents("/etc/tool.d/two", {"user": "games"}),
+    **contents("/etc/tool.d/one", {"group": "games"}, {"mode": "0600"}),
+    **contents("/var/lib/tool/copy/list", {"mode": "0600"}),
+    **directory("/var/lib/tool/below-copy", "0755"),
+    **contents("/etc/tool.d/tool/whose", {"mode": "0640"}),
     **contents("/etc/tool.d/list"),
     **contents("/usr/bin/greet.real"),
     **contents("/usr/bin/greet"),

@@ -8,7 +8,7 @@ import re
 import stat as bits
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from modules import _paths, cmd, file
+from modules import _accounts, _paths, cmd, file
 from modules._texts.shell import Unread
 from modules.alternatives import _planned as alternatives
 from modules.pkg._scripts.declared_files import make_accounts, make_files, planned
@@ -98,6 +98,7 @@ def _touch(words: list[str], text: str | None) -> Told:
 
 
 MOST_BELOW = 20_000  # paths whose owners or modes a command changes
+MOST_COPIED = 1_000  # paths of a folder that a command copies
 
 
 @known("chown", of_rights=True)
@@ -107,7 +108,9 @@ def _chown(words: list[str], text: str | None) -> Told:
     if len(rest) < 2:
         raise Unread("chown")
     whose, paths = rest[0], absolute(rest[1:])
-    user, _, group = whose.replace(".", ":").partition(":")
+    user, colon, group = whose.replace(".", ":").partition(":")
+    if user and colon and not group:  # the one that the user logs in with
+        group = str(_accounts.user(user).pw_gid)
     for path in _below(paths, given & {"-R", "--recursive"}):
         follows = not (given & {"-h", "--no-dereference"}) and not _paths.islink(path)
         file.chown(path, user or None, group or None, follow=follows)
@@ -250,7 +253,10 @@ def _copied(words: list[str], carry: Callable[[str, str, bool], object]) -> Told
         if given & {"-n", "--no-clobber"} and _paths.lexists(target):
             continue
         if _paths.isdir(source) and not _paths.islink(source) and carry is _copy:
-            raise Unread("a folder")
+            if not given & {"-r", "-R", "-a", "--recursive", "--archive"}:
+                return 1
+            unknown += _copy_folder(source, target, bool(given & PRESERVING))
+            continue
         if "--remove-destination" in given and _paths.lexists(target):
             file.remove(target)
         is_kept = given & {"-a", "-d", "-P", "--archive"} and carry is _copy
@@ -260,6 +266,27 @@ def _copied(words: list[str], carry: Callable[[str, str, bool], object]) -> Told
             carry(source, target, bool(given & PRESERVING))
             unknown += made(target).unknown
     return Outcome(0, "", unknown)
+
+
+def _copy_folder(source: str, target: str, preserves: bool) -> tuple[str, ...]:
+    """Copy a folder with what is in it, and return the paths of which nobody knows the contents."""
+    unknown: tuple[str, ...] = ()
+    below = [entry.path.removeprefix(source) for entry in file.entries_below(source)]
+    if len(below) > MOST_COPIED:
+        raise Unread(f"more than {MOST_COPIED} paths below {source}")
+    for path in ("", *sorted(below)):
+        old, new = f"{source}{path}", f"{target}{path}"
+        if _paths.islink(old):
+            file.put_symlink(_paths.readlink(old), new, 0, 0)
+        elif not _paths.isdir(old):
+            _copy(old, new, preserves)
+            unknown += made(new).unknown
+        elif not _paths.isdir(new):
+            at = _paths.stat(old)
+            owner = (at.st_uid, at.st_gid) if preserves else (0, 0)
+            mode = bits.S_IMODE(at.st_mode) & (0o7777 if preserves else 0o755)
+            file.mkdir(new, mode=f"{mode:04o}", user=owner[0], group=owner[1])
+    return unknown
 
 
 def _copy(source: str, target: str, preserves: bool) -> None:
