@@ -70,6 +70,13 @@ class ContentStore:
         elif snapshot.content:
             self._put_file(snapshot)
 
+    def put_if_possible(self, sight: Sight) -> None:
+        """As `put`; what cannot be kept is lacking later."""
+        try:
+            self.put(sight)
+        except OSError:
+            return
+
     def put_data(self, data: bytes, content: str = "") -> str:
         """Keep some contents; their hash. content: the hash, where it is known. Raises OSError when
         that cannot be done.

@@ -48,7 +48,8 @@ class Journal:
 
     def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Have a statement wait, once for each row of values."""
-        self._waiting += [(statement, row) for row in rows]
+        for row in rows:
+            self._waiting.append((statement, row))
 
     def save(self) -> bool:
         """Have what waits outlive a kill; whether it should wait no longer. Raises OSError, and

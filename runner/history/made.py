@@ -88,10 +88,16 @@ class MadeThings:
             paths.setdefault(snapshot.target, snapshot.type)  # what lies there was there before
 
     def record(
-        self, connection: sqlite3.Connection, result: Result, left: Iterable[Snapshot], write: Write
+        self,
+        connection: sqlite3.Connection,
+        result: Result,
+        place: str,
+        left: Iterable[Snapshot],
+        write: Write,
     ) -> list[Snapshot]:
-        """Write what a state made, changed and removed. connection: to look at former runs. left:
-        how it left paths; those of them are returned that are not written by this.
+        """Write what a state made, changed and removed. connection: to look at former runs. place:
+        where the state stands. left: how it left paths; those of them are returned that are not
+        written by this.
         """
         others = {storable(f"{PATH}{snapshot.path}"): snapshot for snapshot in left}
         paths = self._paths.pop(storable(result.chunk.tag), {})
@@ -106,7 +112,7 @@ class MadeThings:
             if thing.removed:
                 self._removed(name, old, write)
             else:
-                self._put(result, thing, old, others.get(name), write)
+                self._put(result, place, thing, old, others.get(name), write)
                 written.add(name)
         return [snapshot for name, snapshot in others.items() if name not in written]
 
@@ -122,7 +128,13 @@ class MadeThings:
         return row and (row[0], self._left.get(thing, row[1]), row[2])
 
     def _put(
-        self, result: Result, thing: Thing, old: Any, left: Snapshot | None, write: Write
+        self,
+        result: Result,
+        place: str,
+        thing: Thing,
+        old: Any,
+        left: Snapshot | None,
+        write: Write,
     ) -> None:
         """Write what a state made or changed. old: what is known of it. left: the path that it is,
         as the state left it.
@@ -155,7 +167,7 @@ class MadeThings:
                 "state": chunk.function,
                 "id": chunk.id,
                 "sls": chunk.sls,
-                "place": str(chunk.place),
+                "place": place,
             }
         if left is not None:
             values |= self._as_left(left)

@@ -42,6 +42,8 @@ CHANGER = (
     "INSERT INTO changers (run, tag, function, target, before, restorable)"
     " VALUES (?, ?, ?, ?, ?, ?)"
 )
+SHORT = 200  # characters: the JSON of changes without longer texts is kept for the next state
+MOST_TEXTS = 100
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
@@ -132,6 +134,7 @@ class History:
         # others may run beside it, and are not done with theirs
         self._altered: dict[Subject, str] = {}
         self._digests: dict[int, bytes] = {}
+        self._texts: dict[tuple[tuple[str, str], ...], str] = {}  # the JSON of short changes
         self._made: made.MadeThings | None = None
         self._contests: set[str] = set()  # the states that another one of the tree undoes
         self._has_past: bool | None = None  # there are results of former runs; None: not known
@@ -252,7 +255,7 @@ class History:
                 digest.update(facts.encode(errors="surrogateescape"))
             except OSError:
                 digest.update(os.fsencode(path))
-        if "template" in chunk.args or any("pillar" in key for key in chunk.args):
+        if "template" in chunk.args or "pillar" in "\n".join(chunk.args):
             if self._pillar is None:
                 self._pillar = repr(self._about.pillar).encode(errors="replace")
             digest.update(self._pillar)
@@ -396,20 +399,25 @@ class History:
         self._add(CHANGER, storable_row(row))
         self._call += 1
         facts = event.before if event.for_undo is None else event.for_undo
-        self._private |= snapshots.private_paths(facts)
-        for former in snapshots.before(event.function, facts):
-            if isinstance(former, former_state.FormerState):
-                self._keep_state(former, tag)
-            else:
-                self._keep_path(former, tag)
+        if (nothing := snapshots.of_nothing(facts)) is not None:  # most of a first run
+            self._keep_path(nothing, tag)
             self._sequence += 1
+        else:
+            self._private |= snapshots.private_paths(facts)
+            for former in snapshots.before(event.function, facts):
+                if isinstance(former, former_state.FormerState):
+                    self._keep_state(former, tag)
+                else:
+                    self._keep_path(former, tag)
+                self._sequence += 1
         # a file that waits for its name is announced together with others
         if event.function not in ("file.write", "file.copy") or not GROUP_COMMIT.is_collecting:
             self._save(at_once=not event.function.startswith("file."))
 
     def _keep_path(self, sight: snapshots.Sight, tag: str) -> None:
-        self._store.put(sight)
         snapshot = sight.snapshot
+        if snapshot.type != "none":
+            self._store.put(sight)
         *columns, attributes = _encode(snapshot)
         values = (self._number, self._sequence, *columns, tag, self._call, attributes)
         self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
@@ -427,11 +435,12 @@ class History:
         self._altered[former.kind, former.name] = tag
 
     def _result(self, result: Result) -> None:
-        changes, replaced = _json(result.changes), _json(result.before)
+        changes, replaced = self._json(result.changes), self._json(result.before)
         outcome = None if result.result is None else int(result.result)
         chunk = result.chunk
+        tag, place = result.tag, str(chunk.place)
         row = (
-            result.tag,
+            tag,
             chunk.id,
             result.name,
             chunk.function,
@@ -440,7 +449,7 @@ class History:
             int(result.ran),
             changes,
             shortened_text(result.comment),
-            str(chunk.place),
+            place,
             result.cause,
             result.origin,
             self._digest(result),
@@ -450,19 +459,36 @@ class History:
         self._waiting.append(storable_row(row))
         self._durations.append(result.duration)
         self._starts.append(max(0.0, result.started - self._started) if result.started else None)
-        altered = self._altered_by(storable(row[0])) if self._altered else []
+        altered = self._altered_by(storable(tag)) if self._altered else []
         as_before = not result.changes and result.result is not False and not altered
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
             self._enter()
             self._flush()
             made = result if result.changes and not result.noop else None
-            self._look_back([*altered, *self._along_with(altered)], made)
+            if self._touched_states:
+                altered += self._along_with(altered)
+            self._look_back(altered, made, place)
             if result.changes and self._about.kind == "run":
-                self._note_watchers(result.tag)
+                self._note_watchers(tag)
             if as_before:  # these are many: into the database at once
                 self._write_journal()
             else:
                 self._save()
+
+    def _json(self, values: Mapping[str, Any]) -> str:
+        """The JSON of changes. Those of most new files are the same."""
+        if not values:
+            return "{}"
+        said = tuple(values.items())
+        for key, value in said:
+            if type(key) is not str or type(value) is not str or len(value) > SHORT:
+                return _dumped(shortened(plain_values.plain(values)))
+        text = self._texts.get(said)
+        if text is None:
+            if len(self._texts) >= MOST_TEXTS:
+                self._texts.clear()
+            text = self._texts[said] = _dumped(plain_values.plain(values))
+        return text
 
     def _altered_by(self, tag: str) -> list[Subject]:
         """Return what a state has altered and nobody has looked at since."""
@@ -507,10 +533,12 @@ class History:
             if subject[0] in others and subject not in self._altered
         ]
 
-    def _look_back(self, subjects: Iterable[Subject], last: Result | None = None) -> None:
+    def _look_back(
+        self, subjects: Iterable[Subject], last: Result | None = None, place: str = ""
+    ) -> None:
         """Record how this run left what it altered: undo leaves out what changed since. What was
         altered is looked at after each state, since the run may be killed, and all of it at the
-        end. last: of the state that altered it.
+        end. last: of the state that altered it. place: where that stands.
         """
         changed = []
         for subject in subjects:
@@ -521,7 +549,7 @@ class History:
                 changed.append(snapshot)
         if self._made is not None:
             if last is not None:
-                changed = self._made.record(self._open(), last, changed, self._add)
+                changed = self._made.record(self._open(), last, place, changed, self._add)
             self._made.left(changed, self._add)
 
     def _look_back_at_path(self, path: str) -> snapshots.Snapshot | None:
@@ -535,8 +563,7 @@ class History:
         if snapshot.type == "link":
             self._store.put(sight)
         elif sight.data is not None and path not in self._private:
-            with suppress(OSError):
-                self._store.put(sight)
+            self._store.put_if_possible(sight)
         row = (self._number, *_encode(snapshot))
         self._add("INSERT OR REPLACE INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return snapshot
@@ -670,11 +697,8 @@ def _dumped(value: Any) -> str:
     return json.dumps(value)
 
 
-def _json(values: Mapping[str, Any]) -> str:
-    return _dumped(shortened(plain_values.plain(values))) if values else "{}"
-
-
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
     path, kind, mode, uid, gid, target, *hashes = snapshots.without_target(snapshot)
-    return os.fsencode(path), kind, mode, uid, gid, os.fsencode(target), *hashes
+    encoded = os.fsencode(target) if target else b""
+    return os.fsencode(path), kind, mode, uid, gid, encoded, *hashes

@@ -90,8 +90,7 @@ def look(path: str) -> Sight:
     target = os.readlink(there) if kind == "link" else _special(status) if kind == "other" else ""
     content, data = "", None
     if kind == "file" and status.st_size <= LARGEST:
-        with suppress(OSError):
-            content, data = _contents(there, status)
+        content, data = _contents(there, status)
     mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
     packed = _attributes(there, status) if kind in ("file", "dir") else b""
     attributes = hash_of(packed) if packed else ""
@@ -107,9 +106,12 @@ def _special(status: os.stat_result) -> str:
 def _attributes(path: str, status: os.stat_result) -> bytes:
     """The extended attributes of a path, packed; empty where there are none."""
     values = {}
-    with suppress(OSError):
+    try:
         if not os.listxattr(path, follow_symlinks=False):
             return b""
+    except OSError:
+        return b""
+    with suppress(OSError):
         handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             own = f"/proc/self/fd/{handle}"
@@ -129,9 +131,18 @@ def unpacked(attributes: bytes) -> dict[str, bytes]:
 
 
 def _contents(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
-    """The hash of a file, and what is in it where that is little. Raises OSError."""
+    """The hash of a file, and what is in it where that is little; nothing where it cannot be
+    read.
+    """
     if (data := WRITTEN.taken(status)) is not None:
         return hash_of(data), data
+    try:
+        return _read(path, status)
+    except OSError:
+        return "", None
+
+
+def _read(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
     handle, opened = _regular(path)
     try:
         if not os.path.samestat(status, opened):  # a folder above was swapped
@@ -176,6 +187,20 @@ def _several(facts: object) -> Iterable[object]:
         facts.get("several", [facts]) if isinstance(facts, Mapping) else [facts]
     )
     return parts
+
+
+def of_nothing(facts: object) -> Sight | None:
+    """The look that the facts of one path say, where nothing is there yet and its contents need not
+    be private; else None. facts: as those of `before`.
+    """
+    if type(facts) is not dict or facts.get("type") != "none" or facts.get("private"):
+        return None
+    path = facts.get("path")
+    if type(path) is not str:
+        return None
+    if "//" in path or "/." in path or path[:1] != "/" or path[-1:] == "/":
+        path = os.path.abspath(path)
+    return Sight._make((Snapshot._make((path, "none", 0, 0, 0, "", "", None)), (), None, b""))
 
 
 def before(function: str, facts: object) -> Iterator[Sight | FormerState]:

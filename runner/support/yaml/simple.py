@@ -10,6 +10,7 @@ folded text, a date, a mistake) is left to PyYAML, which gives the same values a
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 
 from runner.model.nested import without_places
 from runner.model.patterns import pattern
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 65536  # characters; to have read more in vain would cost more than PyYAML
 SHORT = 2048  # characters; what is longer is read faster by `json`, its import included
 DEEPEST = 40  # levels
+KNOWN = 256  # lines and words of which it is known what they are: most stand in a text many times
 _KEY = pattern(
     r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:])){0,999}|'[^']{1,999}'|\"[^\"\\]{1,999}\"):(?: +|$)"
 )
@@ -354,6 +356,7 @@ def _without_comment(word: str) -> str:
     return word if comment < 0 else word[:comment].rstrip(" ")
 
 
+@lru_cache(KNOWN)
 def _key(line: str) -> tuple[str, int, int]:
     """The key that a line begins with; where it ends, and where its value begins. Raises NotSimple.
 
@@ -373,6 +376,7 @@ def _key(line: str) -> tuple[str, int, int]:
     return key[1:-1] if key[0] in "'\"" else key, behind, end
 
 
+@lru_cache(KNOWN)
 def _has_key(text: str) -> bool:
     word, colon, rest = text.partition(":")
     return bool(colon) and ((_is_word(word) and rest[:1] in ("", " ")) or bool(_KEY.match(text)))
@@ -397,6 +401,7 @@ def _end_of_word(line: str, at: int) -> int:
     return end
 
 
+@lru_cache(KNOWN)
 def _plain(word: str) -> str | int | bool | None:
     """The value of a word, a number or a text in quotes."""
     if word in _CONSTANTS:
