@@ -40,13 +40,14 @@ def alters(
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             where = str(args[path]) if len(args) > path else str(kwargs.get("path", ""))
-            with explained(function.__name__, where):
-                try:
-                    return function(*args, **kwargs)
-                finally:
-                    if where.startswith(_SYSTEM):
-                        only = is_planning()  # dry: programs that looks have asked see no plan
-                        _forget_looks(None, *((where, _paths.realpath(where)) if only else ()))
+            try:
+                return function(*args, **kwargs)
+            except OSError as problem:
+                raise _explained(function.__name__, where, problem) from problem
+            finally:
+                if where.startswith(_SYSTEM):
+                    only = is_planning()  # dry: programs that looks have asked see no plan
+                    _forget_looks(None, *((where, _paths.realpath(where)) if only else ()))
 
         call.__module__ = "modules.file"  # events say file.write, wherever the function lies
         return changer(touches=["files"], before=before, planned=planned)(call)
@@ -60,11 +61,13 @@ def explained(action: str, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        reason = problem.strerror or str(problem)
-        cure = _CURES.get(problem.errno or 0, "")
-        raise StateFailed(
-            f"{action.replace('_', ' ')} of {path} failed: {reason}{cure}"
-        ) from problem
+        raise _explained(action, path, problem) from problem
+
+
+def _explained(action: str, path: str, problem: OSError) -> StateFailed:
+    reason = problem.strerror or str(problem)
+    cure = _CURES.get(problem.errno or 0, "")
+    return StateFailed(f"{action.replace('_', ' ')} of {path} failed: {reason}{cure}")
 
 
 _CURES = {

@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import ModuleType
 
@@ -81,7 +81,7 @@ from runner.support.threads import in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
     from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
@@ -523,14 +523,16 @@ class ChangeNotAllowed(Exception):
     """A changer was called while nothing may be changed: a bug in the caller, a state function."""
 
 
-@contextmanager
-def changes_allowed() -> Iterator[None]:
+class changes_allowed:  # in lower case: used as a function; a generator costs more
     """Allow changers (engine and tests only)."""
-    token = _changes_allowed.set(True)
-    try:
-        yield
-    finally:
-        _changes_allowed.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _changes_allowed.set(True)
+
+    def __exit__(self, *problem: object) -> None:
+        _changes_allowed.reset(self._token)
 
 
 def at_present(path: str) -> str:
@@ -610,8 +612,9 @@ def changer(
                     target = _target_of(inner, args, kwargs)
                     was = before(*args, **kwargs) if before else None
                     with former_state.recorded(was) as restorable:
-                        event = ChangerCalled(name, target, was, here.chunk, None, restorable)
-                        here.emit(event)
+                        current = _here.get()
+                        event = ChangerCalled(name, target, was, current.chunk, None, restorable)
+                        current.emit(event)
                         return inner(*args, **kwargs)
                 finally:
                     forget_looks(topics)
@@ -642,7 +645,7 @@ def _target_of(
 ) -> str:
     """The name of what a call changes: its first argument, however that is given."""
     if args:
-        return _name_of(args[0])
+        return args[0] if type(args[0]) is str else _name_of(args[0])
     code = getattr(function, "__code__", None)
     first = code.co_varnames[0] if code and code.co_argcount else ""
     return _name_of(kwargs.get(first, ""))
@@ -758,7 +761,7 @@ def forget_looks(topics: frozenset[str] | None, *planned: str) -> None:
     """Drop the answers of `cached_look` on some topics (None: on all). planned: where the planned
     machine alone was altered; an answer that goes by other files stays, as programs see no plan.
     """
-    answers = here.store("cached_look")
+    answers = _here.get().store("cached_look")
     for topic in list(answers) if topics is None else topics & answers.keys():
         known = answers[topic]
         for key in [key for key, (files, _) in known.items() if not _are_others(files, planned)]:

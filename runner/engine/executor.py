@@ -144,7 +144,8 @@ class Executor:
         if position in self.results:  # a look has shown that it does not run
             return False
         is_declined = not self.run.execution.confirm(chunk)
-        self.run.emit(StateStarted(chunk, self.number))
+        if self.run.listeners.take(StateStarted):
+            self.run.emit(StateStarted(chunk, self.number))
         may_react = bool(edges or chunk.requisites) or step.self_refreshing
         pending = self.tracker.pending(chunk) if may_react else ()
         decision = self._decided(edges, pending)
@@ -300,7 +301,7 @@ class Executor:
             return result
         reacted = self._reacts(position, decision)
         origin, note = self.judge(result, reacted, not self.plan.steps[position].non_idempotent)
-        return result._replace(origin=origin, note=note)
+        return result._replace(origin=origin, note=note) if origin or note else result
 
     def _reacts(self, position: int, decision: Decision) -> bool:
         """Return whether a state runs for what others have done."""
@@ -330,9 +331,11 @@ class Executor:
         self, position: int, decision: Decision, mode: str, invoke: Invoker | None = None
     ) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of its own thread."""
-        step = self.plan.steps[position]
         call = invoke or self.invoke
-        whole, taken = self._aggregated(position, mode)
+        step = whole = self.plan.steps[position]
+        taken: tuple[int, ...] = ()
+        if step.aggregate is not None:
+            whole, taken = self._aggregated(position, mode)
         will_be_done = not (self._only_planned(position) or self._failed_before(position))
 
         def before_change() -> None:
@@ -423,13 +426,13 @@ class Executor:
         return self.results[position]
 
     def _report_result(self, result: Result) -> Result:
+        """Tell all listeners of a result, undisturbed."""
         tag = result.tag
         self.run.execution.observe(result)
         result = self.run.secrets.result(result)
-        with undisturbed():
-            self.finished.append(result)
-            self.run.results[tag] = result
-            self.run.emit(StateFinished(result))
+        self.finished.append(result)
+        self.run.results[tag] = result
+        self.run.emit(StateFinished(result))
         return result
 
     def _prepare_change(self, positions: Sequence[int], reacts: bool) -> None:
@@ -494,9 +497,9 @@ class Executor:
         invocation = Invocation(step, Mode.DRY if step.noop else self._mode, reaction)
         result = _with_reaction(self.invoke(invocation), reaction, invocation.mode)
         self.number += 1
-        return self._report_result(
-            result._replace(run_num=self.number - 1, noop=step.noop and not self.run.dry)
-        )
+        noop = step.noop and not self.run.dry
+        with undisturbed():
+            return self._report_result(result._replace(run_num=self.number - 1, noop=noop))
 
     # -------------------------------------------------- what has to last
 
@@ -527,9 +530,9 @@ class Executor:
         """One more result of a state that has ended, a failed one."""
         key = f"{chunk.state}_|-{what}_{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
         extra = {"__id__": f"{what}_{chunk.id}"}
-        self._report_result(
-            Result(chunk, False, problem, key=key, extra=extra, run_num=self.number)
-        )
+        result = Result(chunk, False, problem, key=key, extra=extra, run_num=self.number)
+        with undisturbed():
+            self._report_result(result)
         self.number += 1
 
 

@@ -42,6 +42,7 @@ from runner.model.result import Result
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping
+    from typing import Any
 
     from runner.engine.dry_run_facts import Foreseen, PendingFacts
     from runner.model.made import Thing
@@ -95,9 +96,12 @@ class Invoker:
             self.attempts = 1
             attempt = self._retried if "retry" in chunk.args else self._attempt
             result = attempt(invocation)
-        return _readable(result)._replace(
+        if current.warnings:
+            warnings = (*result.warnings, *self._warnings(invocation, current))
+            result = result._replace(warnings=warnings)
+        return result._replace(
+            **_readable(result),
             key=reaction.key if reaction else "",
-            warnings=(*result.warnings, *self._warnings(invocation, current)),
             things=(self._things or ()) if result.changes else (),
             inputs=tuple(current.inputs),
             started=now,
@@ -162,7 +166,7 @@ class Invoker:
             is_built_in = call.function.is_built_in
             called = self._classic if call.function.classic else self._called
             result = called(invocation, call)
-            if result.result is not False:
+            if unsure and result.result is not False:
                 result = self._undecided(result, unsure)
             if (name := step.chunk.name) != chunk.name:  # a slot
                 result = result._replace(extra={**result.extra, "name": name})
@@ -224,12 +228,10 @@ class Invoker:
         self, invocation: Invocation, look: Callable[[], object], rights_in: str = ""
     ) -> Look:
         """A look, in a dry run with what it cannot know. rights_in: as of `doubts`."""
-        settled = overview(self.run.stores).settled
-        dry = self.run.dry and invocation.mode is not Mode.REAL
         doubts = None
-        if dry:
-            facts = self._facts(invocation)
-            doubts = facts.doubts(invocation.waits_for, settled, rights_in)
+        if self.run.dry and invocation.mode is not Mode.REAL:
+            settled = overview(self.run.stores).settled
+            doubts = self._facts(invocation).doubts(invocation.waits_for, settled, rights_in)
         return Look(self.run, invocation.chunk, look, doubts)
 
     def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:
@@ -340,8 +342,8 @@ class Invoker:
         try:
             plan = _plan(chunk, look.first())
             unsure = look.unsure("planned") if plan.exact else ""
-            failure = self._dry_run_check(invocation, call, plan)
-            if mode is not Mode.LOOK and not failure:
+            failure = self._dry_run_check(invocation, call, plan) if mode is Mode.DRY else None
+            if mode is not Mode.LOOK and not failure and self.run.listeners.take(StatePlanned):
                 self.run.emit(StatePlanned(chunk, plain_values.plain(plan.changes), plan.comment))
             if mode is not Mode.REAL:
                 changes = plan.changes
@@ -364,7 +366,7 @@ class Invoker:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
             by = look.unsure("done") or self._bringer(invocation, stop.value)
-            return self._undecided(done, by, look)
+            return self._undecided(done, by, look) if by else done
         except StateFailed as failure:
             part = (
                 partial_changes.made(plan, look.function)
@@ -425,7 +427,7 @@ class Invoker:
 
     def _dry_run_check(self, invocation: Invocation, call: Call, plan: Plan) -> StateFailed | None:
         """The reason why a plan would fail, as far as a dry run knows."""
-        check = call.function.hook("dry_run_check") if invocation.mode is Mode.DRY else None
+        check = call.function.hook("dry_run_check")
         facts = self._facts(invocation)
         return facts.hindered(partial(check, **call.own_arguments), plan) if check else None
 
@@ -528,12 +530,13 @@ def _with_plan(plan: Plan, result: Result) -> Result:
     return result._replace(reacted=False)
 
 
-def _readable(result: Result) -> Result:
-    """The result as every output, and the history, can write it."""
+def _readable(result: Result) -> dict[str, Any]:
+    """The fields of a result as every output, and the history, can write them."""
+    fields: dict[str, Any] = {}
     if type(result.comment) is not str:
-        result = result._replace(comment=plain_values.text_of(result.comment))
-    if not result.changes and not result.extra:
-        return result
-    return result._replace(
-        changes=plain_values.plain(result.changes), extra=plain_values.plain(result.extra)
-    )
+        fields["comment"] = plain_values.text_of(result.comment)
+    if result.changes:
+        fields["changes"] = plain_values.plain(result.changes)
+    if result.extra:
+        fields["extra"] = plain_values.plain(result.extra)
+    return fields

@@ -34,6 +34,11 @@ class Listeners:
         self._listeners = (*self._listeners, listener)
         self._takers.clear()
 
+    def take(self, kind: type[Event]) -> bool:
+        """Return whether anybody takes events of a kind."""
+        takers = self._takers.get(kind)
+        return bool(self._takers_of(kind) if takers is None else takers)
+
     def emit(self, event: Event) -> None:
         """Hand an event to the listeners. One that raises gets no more: what only watches a run
         does not end it.

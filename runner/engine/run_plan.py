@@ -33,7 +33,9 @@ class RunPlan(Record):
 
     def judged_by(self, position: int) -> tuple[Edge, ...]:
         """The requisites that decide about a state, those on what is left out included."""
-        return self.relations.of(position) + self.relations.unanswered.get(position, ())
+        unanswered = self.relations.unanswered.get(position)
+        own = self.relations.of(position)
+        return own + unanswered if unanswered else own
 
     def comes_after(self, position: int) -> list[int]:
         """The states that a state comes after by itself (automatic relationships)."""
@@ -128,4 +130,5 @@ class RunPlan(Record):
         """Return whether a state has requisites that have it run for others' sake (onchanges,
         onfail, prereq).
         """
-        return any(edge.kind.conditional for edge in self.judged_by(position))
+        edges = self.judged_by(position)
+        return bool(edges) and any(edge.kind.conditional for edge in edges)

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -40,13 +39,20 @@ class FormerState(Record):
 _recorded: ContextVar[bool] = ContextVar("recorded", default=False)
 
 
-@contextmanager
-def recorded(was: object) -> Iterator[bool]:
-    """Yield whether undo can restore what is changed inside: its former state was recorded, by
+class recorded:  # in lower case: used as a function; a generator costs more
+    """Gives whether undo can restore what is changed inside: its former state was recorded, by
     itself or by the changer that calls it. was: what it recorded; None: nothing.
     """
-    outer = _recorded.set(_recorded.get() or was is not None)
-    try:
-        yield _recorded.get()
-    finally:
-        _recorded.reset(outer)
+
+    __slots__ = ("_is_recorded", "_outer")
+
+    def __init__(self, was: object) -> None:
+        self._is_recorded = was is not None
+
+    def __enter__(self) -> bool:
+        is_recorded = self._is_recorded or _recorded.get()
+        self._outer = _recorded.set(is_recorded)
+        return is_recorded
+
+    def __exit__(self, *problem: object) -> None:
+        _recorded.reset(self._outer)

@@ -36,6 +36,9 @@ class Temporaries:
         """Announce a path before it is made; a list that cannot be written keeps no one from
         working.
         """
+        above, _, name = path.rpartition("/")
+        if (above, name[-12:-4]) in self._announced:
+            return
         folder, name = os.path.split(os.path.abspath(path))
         match = _OURS.match(name)
         if match is None or (folder, match[1]) in self._announced:

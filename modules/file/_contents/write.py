@@ -78,13 +78,27 @@ def replace(
     fill: the contents, or what writes them. new_mode: of a new file, cut by the umask. finish: gets
     the new file.
     """
+    if where.seen() is None:
+        _put(where, None, fill, owner, new_mode, finish)
+        return
     with ExitStack() as held:
         old = None
-        if where.seen() is not None:
-            with suppress(FileNotFoundError):
-                old = held.enter_context(where.pinned())
+        with suppress(FileNotFoundError):
+            old = held.enter_context(where.pinned())
         old = old if old is not None and _replaceable(where, old) else None
-        beside = held.enter_context(where.beside())
+        _put(where, old, fill, owner, new_mode, finish)
+
+
+def _put(
+    where: Place,
+    old: Pinned | None,
+    fill: Fill,
+    owner: Owner,
+    new_mode: int,
+    finish: Finish | None,
+) -> None:
+    """As `replace`. old: the file that is replaced, for its owner, mode and attributes."""
+    with where.beside() as beside:
         try:
             with beside.new_file() as new:  # nobody else may read it before it has its own mode
                 new.write(fill) if isinstance(fill, bytes) else fill(new.file)

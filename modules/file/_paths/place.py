@@ -171,7 +171,7 @@ class Place:
     def beside(self) -> Place:
         """A new hidden name in the same folder, for what is then renamed to this one."""
         path = beside_name(self.path)
-        return Place(Resolved(os.dup(self.folder), os.path.basename(path), path))
+        return Place(Resolved(os.dup(self.folder), path.rpartition("/")[2], path))
 
     def mkdir(self, mode: int = 0o777) -> None:
         os.mkdir(self.name, mode, dir_fd=self.folder)
@@ -354,7 +354,7 @@ class Pinned:
 
     def refuse_shared(self) -> None:
         """Raise StateFailed for a file that somebody may have linked here to get hold of it."""
-        if self.is_dir or self.at.st_nlink < 2 or not self._place.shared():
+        if self.at.st_nlink < 2 or self.is_dir or not self._place.shared():
             return
         owner = os.fstat(self._place.folder).st_uid
         if (owner in (0, os.geteuid()) or self.at.st_uid != owner) and not _hard_links_protected():
@@ -451,13 +451,12 @@ def beside_name(path: str) -> str:
     """A new hidden name beside a path, for what is then renamed to it. It carries the mark of this
     run.
     """
-    folder, name = os.path.split(path)
+    folder, _, name = path.rpartition("/")
     names = here.store("temporaries")
     mark = names.get("mark") or names.setdefault("mark", os.urandom(4).hex())
-    # a name of 255 bytes is the longest there is
-    beside = os.path.join(
-        folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}"
-    )
+    if len(name) > 50:  # a name of 255 bytes is the longest there is
+        name = os.fsdecode(os.fsencode(name)[:200])
+    beside = f"{folder}/.{name}.runner-{mark}{os.urandom(2).hex()}"
     here.intends(beside)
     return beside
 

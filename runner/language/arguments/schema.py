@@ -91,10 +91,12 @@ class GroupOfArguments:
 
     def value(self, arguments: dict[str, Any]) -> Any:
         """The value that a function gets; takes its arguments out of those given."""
+        if arguments.keys().isdisjoint(self.names):
+            return self.default
         given = {
             field: arguments.pop(name) for name, field in self.names.items() if name in arguments
         }
-        return self.default._replace(**given) if given else self.default
+        return self.default._replace(**given)
 
 
 class Schema(Record):

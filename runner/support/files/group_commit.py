@@ -108,11 +108,11 @@ class WaitingFile(Record):
 
     def is_named(self) -> bool:
         """Give it its name; whether that could be done."""
-        folder, name = os.path.split(self.path)
+        folder, _, name = self.path.rpartition("/")
         try:
             os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             WRITTEN.note(self.descriptor, self.data)
-            FOLDER_SYNCS.changed(self.folder, folder, self.chunk, self.at)
+            FOLDER_SYNCS.changed(self.folder, folder or "/", self.chunk, self.at)
         except OSError:
             return False
         return True
@@ -120,6 +120,14 @@ class WaitingFile(Record):
     def abandon(self) -> None:
         with suppress(OSError):
             os.unlink(self.hidden, dir_fd=self.folder)
+
+
+def _is_no_file(path: str) -> bool:
+    """Return whether something else than a file is at a path."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 class GroupCommit:
@@ -216,7 +224,7 @@ class GroupCommit:
         """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
         the caller's. False where it has to get its name now.
         """
-        name = os.path.basename(file.path)
+        name = file.path.rpartition("/")[2]
         if self._owner is None or name in _LOOKED_AT_BY_OTHERS or not name.isascii():
             return False
         if not descriptors.may_be_held(file.descriptor):
@@ -230,7 +238,7 @@ class GroupCommit:
             if folder is None:
                 return False
             self._folders[file.at] = folder
-        file = file._replace(folder=folder)
+        file = WaitingFile._make((file[0], folder, *file[2:]))
         files = self._files.setdefault(self._owner, [])
         if self.is_own(file.path):
             former = self._newest[file.path][1]
@@ -244,14 +252,13 @@ class GroupCommit:
 
     def may_concern(self, path: str) -> bool:
         """Return whether what is at a path, or above it, may be another one after the commit."""
-        folder, name = os.path.split(path)
+        folder, _, name = path.rpartition("/")
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
             return True
         try:
-            with suppress(FileNotFoundError):
-                if not stat.S_ISREG(os.lstat(path).st_mode):
-                    return True
-            at = os.stat(folder)
+            if _is_no_file(path):
+                return True
+            at = os.stat(folder or ("/" if path[:1] == "/" else "."))
         except FileNotFoundError:  # not yet
             return self.may_concern(folder)
         except OSError:

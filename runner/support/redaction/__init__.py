@@ -412,7 +412,7 @@ class Secrets:
             return event._replace(picture=self.mask(event.picture))
         chunk = event.chunk
         silent = bool(chunk and chunk.args.get("no_log"))
-        if chunk is not None:
+        if chunk is not None and (silent or self):
             event = event._replace(chunk=self.chunk(chunk))
         if isinstance(event, ChangerCalled):
             return self._changer(event, silent)
