@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from needing import needs_root
 
 from runner import pipeline
@@ -211,3 +213,46 @@ def test_a_chain_of_includes_may_be_deeper_than_pythons_stack(tmp_path: Path) ->
     options = options_for(tmp_path / "tree", chain_of_files(1600))
     run = pipeline.sls(options._replace(test=True), ["s0"])
     assert len(run.results) == 1600
+
+
+# prints how many functions of Python were called
+COUNTED = """
+import sys
+from runner.cli import main
+from runner.engine import shared_commit
+from runner.history import journal
+shared_commit.LONGEST_WAIT = journal.LONGEST_WAIT = 3600
+calls = []
+sys.setprofile(lambda frame, event, argument: calls.append(1) if event == "call" else None)
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    print(len(calls), file=sys.stderr)
+"""
+MOST_CALLS = 700  # 830 once; each takes some 2,500 instructions
+
+
+def test_a_new_file_passes_through_few_functions(machine: Machine) -> None:
+    def calls(count: int) -> int:
+        machine.write(
+            **{
+                f"s{count}": "".join(
+                    f"{{tmp}}/{count}/{n}:\n  file.managed:\n    - contents: hello {n}\n"
+                    "    - makedirs: True\n"
+                    for n in range(count)
+                )
+            }
+        )
+        argv = machine.argv("sls", f"s{count}")
+        argv[2] = COUNTED
+        done = subprocess.run(
+            argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
+        )
+        assert done.returncode == 0, done.stderr
+        return int(done.stderr.split()[-1])
+
+    calls(2)  # the history is made
+    few, many = calls(10), calls(50)
+    each = (many - few) / 40
+    assert each <= MOST_CALLS

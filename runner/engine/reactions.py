@@ -94,14 +94,18 @@ class ReactionTracker:
 
     def _due(self, position: int, results: Mapping[int, Result]) -> Iterator[PendingReaction]:
         """Who will have to react to a state; those left out of the run do so in a later one."""
+        edges = self._reactors.get(position, ())
+        absents = self._plan.relations.absent_reactors.get(position, ())
+        if not (edges or absents):
+            return
         now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         source, run = self._plan.chunk(position).tag, self._plan.run_id
-        for edge in self._reactors.get(position, ()):
+        for edge in edges:
             reacting = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
             if reacting and (edge.holder not in results or edge.kind.reaction == "listen"):
                 reactor, place = self._plan.chunk(edge.holder).tag, str(edge.place)
                 yield PendingReaction(reactor, edge.kind.reaction, source, run, now, place)
-        for absent in self._plan.relations.absent_reactors.get(position, ()):
+        for absent in absents:
             place = str(absent.place)
             yield PendingReaction(absent.tag, absent.reaction, source, run, now, place)
 

@@ -130,5 +130,7 @@ class RunPlan(Record):
         """Return whether a state has requisites that have it run for others' sake (onchanges,
         onfail, prereq).
         """
-        edges = self.judged_by(position)
-        return bool(edges) and any(edge.kind.conditional for edge in edges)
+        relations = self.relations
+        if not (relations.edges or relations.unanswered):
+            return False
+        return any(edge.kind.conditional for edge in self.judged_by(position))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
+from functools import cache
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -692,9 +693,15 @@ class History:
 
 
 def _dumped(value: Any) -> str:
+    return _dumps()(value)
+
+
+@cache
+def _dumps() -> Callable[[Any], str]:
+    """Return what writes JSON, looked for once."""
     import json
 
-    return json.dumps(value)
+    return json.dumps
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:

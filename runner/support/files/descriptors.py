@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 RESERVE = 16  # that stay free
 
@@ -22,7 +23,14 @@ def held(descriptor: int) -> int | None:
 
 def may_be_held(descriptor: int) -> bool:
     """Return whether a descriptor is none of the last ones."""
+    most = _most()
+    return most < 0 or descriptor < most - RESERVE
+
+
+@cache
+def _most() -> int:
+    """How many this process may have, which it does not change; -1: any number."""
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return most == resource.RLIM_INFINITY or descriptor < most - RESERVE
+    return -1 if most == resource.RLIM_INFINITY else most

@@ -180,8 +180,8 @@ class GroupCommit:
 
     def at_present(self, path: str) -> str:
         """Where that is which will have a path: the path itself, unless its file waits."""
-        hidden = self.stand_in(path)
-        return path if hidden is None else os.path.join(os.path.dirname(path), hidden)
+        waits = self._newest.get(path)
+        return path if waits is None else os.path.join(os.path.dirname(path), waits[1].hidden)
 
     def is_own(self, path: str) -> bool:
         """Return whether a file waits for a path that belongs to the state that writes now."""
