@@ -7,6 +7,8 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
+from runner.api import import_module
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -232,8 +234,6 @@ __load__ = [*_SUBMODULE_OF]  # what `runner call` and templates find
 def __getattr__(name: str) -> Any:
     if name not in _SUBMODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     value = getattr(import_module(f"{__name__}.{_SUBMODULE_OF[name]}"), name)
     globals()[name] = value
     return value

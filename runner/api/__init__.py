@@ -77,6 +77,7 @@ from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
+from runner.support.own_modules import import_module as import_module
 from runner.support.threads import in_main_thread
 
 TYPE_CHECKING = False
@@ -791,7 +792,5 @@ _OF_MODEL = {"FormerState": former_state, "pattern": patterns, "texts_in": plain
 def __getattr__(name: str) -> Any:
     if name not in _LATER and name not in _OF_MODEL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    of = _OF_MODEL.get(name) or importlib.import_module(f"runner.api.{_LATER[name]}")
+    of = _OF_MODEL.get(name) or import_module(f"runner.api.{_LATER[name]}")
     return getattr(of, name)

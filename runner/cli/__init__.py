@@ -8,6 +8,7 @@ import sys
 
 from runner.cli.parsing import app, fast_parser
 from runner.cli.running import exit_codes
+from runner.model import releases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ def start(run: Callable[[list[str]], int], arguments: list[str] | None) -> NoRet
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:  # which needs none of the commands
+        print(f"runner {releases.version()}")
+        return 0
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""
     call = fast_parser.command(wanted, words[1:])

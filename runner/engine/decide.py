@@ -7,49 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from runner.engine.step import RUN, Decision, Verdict
 from runner.model.chunk import Chunk, Edge
-from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Final
 
     from runner.model.requisite_kinds import Reaction
 
 
-class Verdict:
-    """What becomes of a chunk."""
-
-    RUN: Final = "run"
-    WATCH: Final = "watch"  # run, and react if it changed nothing itself
-    SKIP: Final = "skip"  # not run, and that is fine
-    FAIL: Final = "fail"  # not run, because something it needs failed
-    OPEN: Final = "open"  # in a dry run: run if what is pending fails, or changes something
-
-
-NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
-
-
-class Decision(Record):
-    """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
-    root of the failure that keeps it from running. `postponed`: it does not run because of a
-    failure or of a choice for this run, and would have otherwise: what is due stays so.
-    `decided_by`: the pending state ("state: ID") after which an open verdict is known.
-    """
-
-    verdict: str  # one of Verdict
-    comment: str = ""
-    changed: tuple[Edge, ...] = ()
-    cause: str | None = None
-    postponed: bool = False
-    decided_by: str = ""
-
-
-RUN = Decision(Verdict.RUN)
-DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined", postponed=True)
 SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 

@@ -13,11 +13,10 @@ from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
-from runner.engine.noop import SuppressedReactions
-from runner.engine.reactions import ReactionTracker, described
+from runner.engine.reactions import ReactionTracker, SuppressedReactions, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
-from runner.engine.step import Invocation, Mode, Reaction, Step
+from runner.engine.step import DECLINED, NOT_RUN, RUN, Invocation, Mode, Reaction, Step, Verdict
 from runner.model.chunk import LEFT_OUT, Chunk, Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
@@ -29,8 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.engine.decide import Decision
     from runner.engine.parallel import ParallelStates
+    from runner.engine.step import Decision
 
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
 # (origin, note)
@@ -149,12 +148,12 @@ class Executor:
         may_react = bool(edges or chunk.requisites) or step.self_refreshing
         pending = self.tracker.pending(chunk) if may_react else ()
         decision = self._decided(edges, pending)
-        if is_declined and decision.verdict not in decisions.NOT_RUN:
-            decision = decisions.DECLINED
-        shares = decision is decisions.RUN and not pending
+        if is_declined and decision.verdict not in NOT_RUN:
+            decision = DECLINED
+        shares = decision is RUN and not pending
         if self._shared.is_waited_for and not shares:  # results come in the order of the run
             self._commit()
-        if decision.verdict in decisions.NOT_RUN:
+        if decision.verdict in NOT_RUN:
             return self._ended(
                 position, decisions.not_run_result(chunk, decision), decision, pending
             )
@@ -190,7 +189,7 @@ class Executor:
         """Note a result; True when the run has to stop here. pending: the reactions of the state
         that were due before it ran. is_judged: it has the reason of its changes.
         """
-        is_run = decision.verdict not in decisions.NOT_RUN
+        is_run = decision.verdict not in NOT_RUN
         if pending and (self.run.dry if is_run else decision.postponed):
             result = result._replace(owed=described(pending, result.cause or decision.cause))
         chunk = self.plan.chunk(position)
@@ -283,13 +282,13 @@ class Executor:
             for position, result in done.items():
                 if lost := GROUP_COMMIT.finish(position):
                     number = self.number
-                    again = self._called(position, decisions.RUN, Mode.REAL)
+                    again = self._called(position, RUN, Mode.REAL)
                     if self.plan.steps[position].writes_many:  # its others are there
                         made = {k: v for k, v in result.changes.items() if k not in lost}
                         again = again._replace(changes={**made, **again.changes})
                     again = again._replace(origin=result.origin, note=result.note)
                     result, self.number = again._replace(run_num=result.run_num), number
-                self._ended(position, result, decisions.RUN, is_judged=True)
+                self._ended(position, result, RUN, is_judged=True)
             GROUP_COMMIT.finish_all()  # of a state that was interrupted
             if done:
                 with running(Current(self.run, None)):
@@ -305,7 +304,7 @@ class Executor:
 
     def _reacts(self, position: int, decision: Decision) -> bool:
         """Return whether a state runs for what others have done."""
-        return decision.verdict == decisions.Verdict.WATCH or self.plan.reacts_otherwise(position)
+        return decision.verdict == Verdict.WATCH or self.plan.reacts_otherwise(position)
 
     def _mode_of(self, position: int, failed: Result | None) -> str:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder
@@ -349,7 +348,7 @@ class Executor:
         attempts = call.attempts
         if mode is Mode.REAL and self.plan.is_verified(position, result):
             result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
-        if decision.verdict == decisions.Verdict.RUN and decision.comment:
+        if decision.verdict == Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
         reaction = self.plan.reaction(position, result, decision)
         if reaction is not None:
@@ -395,7 +394,7 @@ class Executor:
         return step.with_chunk(whole), taken
 
     def _would_run(self, position: int) -> bool:
-        return self._foreseen(position).verdict in (decisions.Verdict.RUN, decisions.Verdict.WATCH)
+        return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
 
     def _foreseen(self, position: int, final: bool = False) -> Decision:
         """The decision about a state before its turn. final: all that it needs has ended; what does
@@ -404,13 +403,13 @@ class Executor:
         chunk = self.plan.chunk(position)
         pending = self.tracker.pending(chunk)
         decision = self._decided(self.plan.judged_by(position), pending)
-        if final and decision.verdict in decisions.NOT_RUN:
+        if final and decision.verdict in NOT_RUN:
             self._ended(position, decisions.not_run_result(chunk, decision), decision, pending)
         return decision
 
     def _decided(self, edges: Sequence[Edge], pending: Sequence[PendingReaction]) -> Decision:
         due = self.tracker.due(pending, self.run.results) if pending else ()
-        return decisions.decide(edges, self._seen, due) if edges or due else decisions.RUN
+        return decisions.decide(edges, self._seen, due) if edges or due else RUN
 
     def _finish(self, position: int, result: Result) -> None:
         with undisturbed():

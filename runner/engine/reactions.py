@@ -11,6 +11,7 @@ from runner.api import StateFailed
 from runner.engine import decide as decisions
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.run_plan import RunPlan
+from runner.engine.step import NOT_RUN
 from runner.model.chunk import Chunk, Edge
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from runner.engine.decide import Decision
+    from runner.engine.step import Decision
 
 
 class ReactionTracker:
@@ -120,7 +121,7 @@ class ReactionTracker:
             self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
         elif result.result is not False and result.extra.get("skip_req"):
             self.forget(None, chunk.tag, "watch", "onchanges", run=self._plan.run_id)
-        if decision.verdict in decisions.NOT_RUN:
+        if decision.verdict in NOT_RUN:
             is_settled = not decision.postponed
         else:
             is_settled = result.result is True or bool(result.extra.get("skip_watch"))
@@ -151,3 +152,37 @@ def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[
 def _named(tag: str) -> str:
     state, id_, *_ = tag.split("_|-")
     return f"{state}: {id_}"
+
+
+class SuppressedReactions:
+    """The states of one run that did not react because a no-op state changed nothing."""
+
+    def __init__(self, plan: RunPlan, results: Mapping[int, Result]) -> None:
+        """results: those so far, by position."""
+        self._plan = plan
+        self._results = results
+        self._suppressed: set[int] = set()
+
+    def note(self, position: int, result: Result) -> Result:
+        """Add to a result what it would have reacted to. What changed something itself sends its
+        own events.
+        """
+        if result.noop or result.changes or result.result is not True:
+            return result
+        edges = self._plan.relations.of(position)
+        targets = [edge.target for edge in edges if self._would_send(edge)]
+        if not targets:
+            return result
+        self._suppressed.add(position)
+        names = dict.fromkeys(self._plan.steps[target].title for target in targets)
+        note = f"It would have reacted to a change of {', '.join(names)} (no-op)"
+        return result._replace(comment=f"{result.comment}\n{note}".strip(), note=note)
+
+    def _would_send(self, edge: Edge) -> bool:
+        can_react = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
+        if not edge.kind.reaction or not can_react:
+            return False
+        target = self._results.get(edge.target)
+        return edge.target in self._suppressed or (
+            target is not None and target.noop and bool(target.changes)
+        )

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from runner.engine import decide as decisions
-from runner.engine.step import Reaction, Step
+from runner.engine.step import Reaction, Step, Verdict
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.records import Record
 from runner.model.result import Result
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from runner.engine.decide import Decision
+    from runner.engine.step import Decision
 
 
 class RunPlan(Record):
@@ -94,7 +93,7 @@ class RunPlan(Record):
             for edge in decision.changed
             if edge.kind.must_succeed == "all"
         )
-        if decision.verdict != decisions.Verdict.WATCH:
+        if decision.verdict != Verdict.WATCH:
             return None
         needed: dict[str, list[Mapping[str, Any]]] = {}
         for edge in self.relations.of(position):

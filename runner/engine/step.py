@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a run, and what the invoker is asked to do with one: values."""
+"""The steps of a run, what is decided about one, what the invoker is to do with it: values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from runner.engine.loader.registry import StateFunction
-from runner.model.chunk import Chunk
+from runner.model.chunk import Chunk, Edge
 from runner.model.places import Value
 from runner.model.records import Record
 
@@ -95,3 +95,35 @@ class Invocation(Record):
     @property
     def chunk(self) -> Chunk:
         return self.step.chunk
+
+
+class Verdict:
+    """What becomes of a chunk."""
+
+    RUN: Final = "run"
+    WATCH: Final = "watch"  # run, and react if it changed nothing itself
+    SKIP: Final = "skip"  # not run, and that is fine
+    FAIL: Final = "fail"  # not run, because something it needs failed
+    OPEN: Final = "open"  # in a dry run: run if what is pending fails, or changes something
+
+
+NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
+
+
+class Decision(Record):
+    """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
+    root of the failure that keeps it from running. `postponed`: it does not run because of a
+    failure or of a choice for this run, and would have otherwise: what is due stays so.
+    `decided_by`: the pending state ("state: ID") after which an open verdict is known.
+    """
+
+    verdict: str  # one of Verdict
+    comment: str = ""
+    changed: tuple[Edge, ...] = ()
+    cause: str | None = None
+    postponed: bool = False
+    decided_by: str = ""
+
+
+RUN = Decision(Verdict.RUN)
+DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined", postponed=True)

@@ -8,7 +8,6 @@ here.
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def sha256(data: bytes) -> str:
 def _sha256() -> Callable[[bytes], Any]:
     for name in ("_sha256", "_sha2", "hashlib"):  # until Python 3.11, from 3.12 on, any
         try:
-            function: Callable[[bytes], Any] = import_module(name).sha256
+            function: Callable[[bytes], Any] = __import__(name).sha256
         except (ImportError, AttributeError):
             continue
         return function

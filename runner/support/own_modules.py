@@ -17,16 +17,20 @@ import io
 import marshal
 import os
 import sys
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
 from _thread import RLock  # threading imports more
 from _thread import _count as _threads
-from importlib._bootstrap_external import MAGIC_NUMBER  # importlib.util imports more
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, MethodType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import CodeType, MethodType, ModuleType
     from typing import Any
+else:  # importlib and types import more
+    ModuleType = type(sys)
+    MethodType = type(SourceFileLoader("", "").get_code)
+    CodeType = type((lambda: None).__code__)
 
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _USUAL = sys.pycache_prefix is None and not sys.flags.optimize  # compiled files lie where they do
@@ -262,6 +266,11 @@ class OwnModules:
             return None
         found = _found(path[0], name.rpartition(".")[2])
         return None if found is None else _spec(name, found)
+
+
+def import_module(name: str) -> ModuleType:
+    """`importlib.import_module` of one of our own modules."""
+    return sys.modules.get(name) or _registered(name) or __import__(name, fromlist=("any",))
 
 
 def find_own_modules(folder: str) -> None:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 
-from runner.api import claims
+from runner.api import claims, import_module
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False
@@ -141,7 +140,7 @@ def prune_check(
 def __getattr__(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{FUNCTIONS[name]}")
+    module = import_module(f"{__name__}.{FUNCTIONS[name]}")
     function: Callable[..., Any] = getattr(module, name)
     return function
 

@@ -8,9 +8,8 @@ Three read that: typer (app.py), which also explains it and what is wrong with a
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from runner.model.records import Record
+from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

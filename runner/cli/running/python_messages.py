@@ -6,7 +6,6 @@ and libraries use these, so they are masked like all that runner prints.
 from __future__ import annotations
 
 import sys
-import warnings
 from contextlib import suppress
 
 from runner.output import text
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 def mask_python_messages() -> None:
     """Hide secrets in what Python prints. Modules are changed when somebody imports them."""
     sys.unraisablehook = _ignored
-    _mask_warnings()
     waiting = dict(_CHANGES)
     for name in _CHANGES.keys() & sys.modules.keys():
         waiting.pop(name)(sys.modules[name])
@@ -40,12 +38,12 @@ class _Finder:
         change = self._changes.pop(name, None)
         if change is None:
             return None
-        import importlib.util
-
+        others = [finder for finder in sys.meta_path if finder is not self]
         if not self._changes:
             sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        assert spec is not None and spec.loader is not None, "it is a part of Python"
+        found = (finder.find_spec(name, None) for finder in others)
+        spec = next(spec for spec in found if spec is not None)  # it is a part of Python
+        assert spec.loader is not None
         execute = spec.loader.exec_module
 
         def exec_module(module: Any) -> None:
@@ -104,7 +102,7 @@ def _not_logged(handler: Any, record: Any) -> None:
         _print(f"warning: a message for the log is wrong: {type(error).__name__} (at {where})")
 
 
-def _mask_warnings() -> None:
+def _mask_warnings(warnings: Any) -> None:
     format_warning = warnings.formatwarning
 
     def formatwarning(*args: Any, **options: Any) -> str:
@@ -131,6 +129,7 @@ def _ignored(failure: Any) -> None:
 _CHANGES: dict[str, Callable[[Any], None]] = {
     "logging": _mask_logging,
     "threading": _mask_threading,
+    "warnings": _mask_warnings,
 }
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -12,6 +11,7 @@ import runner
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
 from runner.model.families import FAMILIES
+from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def library(kind: str) -> Library:
     """The built-in modules of a kind. Raises RunnerError when a package elsewhere hides runner's
     own.
     """
-    package = importlib.import_module(kind)
+    package = import_module(kind)
     folder = os.path.dirname(package.__file__ or "")
     own = os.path.join(runner.ROOT, kind)
     if folder != own and os.path.realpath(folder) != os.path.realpath(own):
@@ -93,6 +93,6 @@ def declares(module: str, function: str) -> bool:
 
     spec = find_spec(module)
     if spec is None or not (spec.origin or "").endswith(".py"):
-        return hasattr(importlib.import_module(module), function)
+        return hasattr(import_module(module), function)
     with open(spec.origin or "", "rb") as file:
         return b"\ndef %s(" % function.encode() in file.read()

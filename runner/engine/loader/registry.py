@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import suppress
 from functools import cached_property
 from types import ModuleType
@@ -29,6 +28,7 @@ from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ class Registry:
 
     def refresh(self) -> None:
         """Forget what was loaded from the tree and what was not available (`reload_modules`)."""
+        import importlib
+
         importlib.invalidate_caches()
         self._trees.clear()
         self._states.clear()
@@ -225,7 +227,7 @@ class Registry:
             package, _, name = lies_at.rpartition(".")
             with suppress(ModuleNotFoundError):
                 own: Callable[[str | None], Iterable[Any]]
-                own = importlib.import_module(f"{package}._resources.{name}").resources
+                own = import_module(f"{package}._resources.{name}").resources
                 return own
         return None
 
@@ -439,7 +441,7 @@ class Registry:
         except UnavailableError as reason:
             unavailable = reason
         if name in self._libraries[kind]:
-            yield importlib.import_module(self._libraries[kind][name])
+            yield import_module(self._libraries[kind][name])
         if unavailable:
             raise unavailable
 

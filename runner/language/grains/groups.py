@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from runner.model.records import Record
+from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ def _group(names: str, function: str) -> GrainGroup:
     _used.add(module)
 
     def look(grains: Mapping[str, Any]) -> Facts:
-        import importlib
-
-        found = importlib.import_module(f"runner.language.grains.{module}")
+        found = import_module(f"runner.language.grains.{module}")
         facts: Facts = getattr(found, name)(grains)
         return facts
 

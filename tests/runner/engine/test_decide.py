@@ -8,13 +8,12 @@ import pytest
 from runner.engine.decide import (
     NOT_REACTED,
     SKIPPED,
-    Decision,
-    Verdict,
     decide,
     not_run_result,
     prereq_failed,
     verified,
 )
+from runner.engine.step import Decision, Verdict
 from runner.model.chunk import Chunk, Edge
 from runner.model.places import Place, Untyped
 from runner.model.requisite_kinds import KINDS
