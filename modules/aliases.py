@@ -66,7 +66,7 @@ def _write_file(lines: list[str]) -> None:
     file.write(PATH, encoded(lines), mode=None if file.is_file(PATH) else "0644")
 
 
-@changer(planned=_write_file)
+@changer(touches=["files"], planned=_write_file)
 def _write(lines: list[str]) -> None:
     _write_file(lines)
     if cmd.has_exec("newaliases"):

@@ -50,6 +50,19 @@ Options = Annotated[
 FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column of fstab
 
 
+ABOUT_ONE_FILE = {
+    "mounted": "device fstype mkmnt opts dump pass_num config persist mount match_on",
+    "fstab_present": (
+        "fs_file fs_vfstype fs_mntops fs_freq fs_passno mount_by config mount match_on not_change"
+    ),
+}
+
+
+def ITS_FILE(name: str, config: str = mount.FSTAB, mount_: bool = True, **_: object) -> str:
+    """The table, where nothing is mounted and nobody is told of a new line."""
+    return "" if mount_ or mount.is_told(config) else config
+
+
 @offline_as(lambda where: None)  # what is mounted there is another system's
 def _present(where: str) -> mount.Mounted | None:
     """What is mounted at a folder."""

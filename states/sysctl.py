@@ -12,6 +12,12 @@ from runner.api.offline import at_boot, offline_as
 from states._tools import explained
 
 _edits = edits("config")
+ABOUT_ONE_FILE = {"present": "value config"}
+
+
+def ITS_FILE(name: str, config: str | None = None, **_: object) -> str:
+    """The file that keeps the value: the running one is set before that."""
+    return config or sysctl.default_config()
 
 
 def owns(fun: str, name: str, value: object = None, **arguments: object) -> Iterator[Claim]:

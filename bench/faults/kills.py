@@ -77,6 +77,17 @@ version-{{ n }}:
     - key: k{{ n }}
     - value: generation {{ g }}
 {% endfor %}
+{% for n in range("""
+    + str(VERSIONS)
+    + """) %}
+line-{{ n }}:
+  mount.fstab_present:
+    - name: /device{{ g }}
+    - fs_file: /folder{{ n }}
+    - fs_vfstype: ext4
+    - mount: False
+    - config: {target}/table
+{% endfor %}
 heard:
   cmd.wait:
     - name: echo {{ g }} >> {target}/log/heard
@@ -172,6 +183,12 @@ class Trial:
         count = sum(line in whole[:VERSIONS] for line in lines)
         wanted = whole[:count] + whole[VERSIONS + count :]
         self.score.check(lines == wanted, f"{how}: versions: {lines}")
+        lines = [line.split()[:2] for line in (self.tree.target / "table").read_text().splitlines()]
+        count = sum(line[0] == f"/device{new}" for line in lines)
+        wanted = [
+            [f"/device{new if n < count else new - 1}", f"/folder{n}"] for n in range(VERSIONS)
+        ]
+        self.score.check(lines == wanted, f"{how}: table: {lines}")
         again = self.run()
         self.score.check(
             again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}"

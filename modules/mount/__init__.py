@@ -308,8 +308,14 @@ def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> Non
 def _write(config: str, lines: Sequence[str]) -> None:
     data = encoded(lines)
     file.write(config, data, mode=None if file.is_file(config) else "0644")
-    if config == FSTAB and _paths.isdir("/run/systemd/system"):  # it makes units of its lines
+    if is_told(config):
         service.systemctl_reload()
+
+
+@for_states
+def is_told(config: str) -> bool:
+    """Return whether systemd is told of a new line: it makes units of those of /etc/fstab."""
+    return config == FSTAB and _paths.isdir("/run/systemd/system")
 
 
 @for_states

@@ -542,9 +542,10 @@ def at_present(path: str) -> str:
 
 
 def make_names_durable() -> None:
-    """Pass a commit point: what states have written until now outlives a power loss, before
-    anything else goes by it. Raises StateFailed where it would not.
+    """Pass a commit point: what states have written until now has its name and outlives a power
+    loss, before anything else goes by it. Raises StateFailed where it would not.
     """
+    GROUP_COMMIT.write_at_once()
     if problem := folder_syncs.FOLDER_SYNCS.commit():
         raise StateFailed(f"nothing was done: {problem}", changes={})
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from runner.api.opposite import Opposite
@@ -45,9 +45,11 @@ class StateModule(Protocol):
     prune_check(fun, names, going): yields (name, why) for those of the things which a function of
         the module is to remove that have to stay. going: all that is to be removed, as `runner
         orphans` calls it.
-    ABOUT_ONE_FILE: the functions that look at, and change, nothing but the file of their name (or
-        ITS_FILE, where the module has that), as long as a state has no arguments but these words;
-        the engine lets them share a group commit.
+    ABOUT_ONE_FILE: the functions that look at, and change, nothing but the file of their name, as
+        long as a state has no arguments but these words; the engine lets them share a group commit.
+        Where they start a program or change something else, they share none after that.
+    ITS_FILE: that file, where it is not the name; or a function of a state's arguments that tells
+        it at the state's turn (empty: it is about more than one).
     WRITES_MANY: the functions whose files get their names together: none of them looks at what it
         has written.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
@@ -58,6 +60,6 @@ class StateModule(Protocol):
     SELF_REFRESH: bool
     OPPOSITE: Mapping[str, str | Opposite]
     ABOUT_ONE_FILE: Mapping[str, str]
-    ITS_FILE: str
+    ITS_FILE: str | Callable[..., str]
     WRITES_MANY: Collection[str]
     NON_IDEMPOTENT: Mapping[str, str]

@@ -56,10 +56,13 @@ class _Traits(Record):
         )
 
     def one_file(self, chunk: Chunk) -> str:
-        """The file that a state is about; empty where that is more than one."""
+        """The file that a state is about, or its name where the state's turn tells which file that
+        is; empty where it is more than one.
+        """
         if self.of_one_file is None or not self.of_one_file.issuperset(chunk.args):
             return ""
-        return self.function.hook("ITS_FILE") or chunk.name
+        its_file = self.function.hook("ITS_FILE")
+        return its_file if isinstance(its_file, str) else chunk.name
 
     def writes_many(self, chunk: Chunk) -> bool:
         return self.of_many is not None and self.of_many.issuperset(chunk.args)

@@ -65,7 +65,11 @@ class Executor:
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._suppressed = SuppressedReactions(plan, self.results)
-        self._shared = SharedCommit(plan, self._overlaps or run.execution.asks)
+        self._shared = SharedCommit(
+            plan,
+            self._overlaps or run.execution.asks,
+            lambda chunk: running(Current(run, chunk)),
+        )
 
     def __call__(self) -> Report:
         """Run everything. An interrupt ends the run in the state that it hits, and the report says
@@ -164,7 +168,8 @@ class Executor:
         mode = self._mode_of(position, failed)
         shares = shares and mode is Mode.REAL and self._shared.takes(position)
         self._called_now = position
-        with GROUP_COMMIT.collecting(position if shares else None, step.one_file):
+        path = self._shared.file_of(position) if shares else ""
+        with GROUP_COMMIT.collecting(position if shares else None, path):
             result = self._called(position, decision, mode)
         if shares and self._shared.holds(position):
             # judged by what was there when it ran: others may change it before it ends

@@ -10,15 +10,20 @@ one state that has many (WRITES_MANY) get theirs together, too, when it ends.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
+from runner.api import StateFailed
 from runner.engine.run_plan import RunPlan
-from runner.model.chunk import Edge
+from runner.engine.step import Step
+from runner.model.chunk import Chunk, Edge
+from runner.model.errors import RunnerError
 from runner.model.result import Result
 from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
 LONGEST_WAIT = 0.25  # seconds that a file waits for others
 
@@ -26,9 +31,14 @@ LONGEST_WAIT = 0.25  # seconds that a file waits for others
 class SharedCommit:
     """The states that are done but for the names of their files."""
 
-    def __init__(self, plan: RunPlan, alone: bool) -> None:
-        """alone: no state shares a commit: something happens between any two of them."""
-        self._plan = plan
+    def __init__(
+        self, plan: RunPlan, alone: bool, ask: Callable[[Chunk], AbstractContextManager[object]]
+    ) -> None:
+        """alone: no state shares a commit: something happens between any two of them. ask: where
+        the module of a state looks at the machine.
+        """
+        self._plan, self._ask = plan, ask
+        self._asked = -1, ""  # the state that was asked for its file last, and its answer
         self._alone = alone or plan.failhard or plan.verify or bool(plan.relations.looks)
         self._done: dict[int, Result] = {}
         self._since = 0.0
@@ -48,8 +58,28 @@ class SharedCommit:
 
     def takes(self, position: int) -> bool:
         """Return whether the files of a state may get their names later."""
+        if self._alone:
+            return False
+        return self._plan.steps[position].writes_many or bool(self.file_of(position))
+
+    def file_of(self, position: int) -> str:
+        """The file that a state is about as things are at its turn; empty where it is more than
+        one.
+        """
         step = self._plan.steps[position]
-        return not self._alone and (bool(step.one_file) or step.writes_many)
+        its_file = step.one_file and step.call and step.call.function.hook("ITS_FILE")
+        if not callable(its_file):
+            return step.one_file
+        if self._asked[0] != position:
+            self._asked = position, self._told(step, its_file)
+        return self._asked[1]
+
+    def _told(self, step: Step, its_file: Callable[..., str]) -> str:
+        """The answer of a module; empty where the state will fail."""
+        assert step.call is not None
+        with self._ask(step.chunk), suppress(StateFailed, RunnerError):
+            return its_file(**step.call.own_arguments)
+        return ""
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:
         """Return whether a state may run before those that wait have ended."""
@@ -58,7 +88,7 @@ class SharedCommit:
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and not any(edge.target in self._done for edge in edges)
-            and self._may_follow(self._plan.steps[position].one_file)
+            and self._may_follow(self.file_of(position))
         )
 
     def _may_follow(self, path: str) -> bool:

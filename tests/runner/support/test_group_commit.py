@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pwd
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -505,6 +506,15 @@ VERSIONS = {
     "file.managed": ("name: F, contents: x{n}, mode: '0{mode}'", "x19"),
     "ini.options_present": ("name: F, sections: {{s: {{k{n}: x{n}}}}}", "k19 = x19"),
     "file.copy": ("name: F, source: {{tmp}}/states/v{n}, force: true", "x19"),
+    "mount.fstab_present": (
+        "name: /d{n}, fs_file: /m{n}, fs_vfstype: ext4, mount: false, config: F",
+        "/m19",
+    ),
+    "mount.mounted": (
+        "name: /m{n}, device: /d{n}, fstype: ext4, mount: false, config: F",
+        "/m19",
+    ),
+    "ssh_auth.present": ("name: AAAAB{mode}{n}, user: USER, config: F", "AAAAB64419"),
 }
 
 
@@ -515,6 +525,7 @@ def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Pa
     target.parent.mkdir()
     target.write_text("[s]\nv0\n")
     arguments = VERSIONS[function][0].replace("F", str(target)).replace("BAK", ".c")
+    arguments = arguments.replace("USER", pwd.getpwuid(os.getuid()).pw_name)
     for n in range(20):
         (machine.folder / f"states/v{n}").write_text(f"x{n}")
     words = (arguments.format(n=n, more=n + 1, mode=600 + n % 2 * 44) for n in range(20))
