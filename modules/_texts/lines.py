@@ -48,7 +48,7 @@ def once_a_line(parse: Callable[P, R]) -> Callable[P, R]:
 
 def ending(text: str) -> str:
     """The line ending of a text: as the first one does."""
-    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
+    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
 def fields(line: str, most: int = 0) -> list[str]:

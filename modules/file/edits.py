@@ -8,12 +8,16 @@ import re
 from modules._texts.lines import ending as ending
 from modules.file import bounded_regex
 from modules.file.bounded_regex import matches, matching
-from modules.file.differences import lines_of
+from modules.file.large_texts import LargeText, Piece, WholeText
 from runner.api import StateFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from modules.file._contents.streamed import Edited
+
+    Text = WholeText | LargeText
 
 
 def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
@@ -112,7 +116,7 @@ def _edit_matching_lines(text: str, expression: re.Pattern[str], edit: Callable[
 
 
 def with_block(
-    text: str,
+    text: Text,
     start: str,
     end: str,
     block: str,
@@ -120,64 +124,46 @@ def with_block(
     prepend: bool = False,
     before: str | None = None,
     after: str | None = None,
-) -> str:
+) -> str | Edited | None:
     """The text with a block between its markers; with markers too where it has none: at its end, at
-    its beginning, or beside a line that matches.
+    its beginning, or beside a line that matches. None where that changes nothing.
     """
-    new = _replaced(text, start, end, block)
-    if new is not None:
-        return new
-    whole = f"{start}{ending(text)}{block}{end}{ending(text)}"
-    return _inserted(text, whole, append, prepend, before, after)
+    line_end = ending(text.first())
+    pieces = _replacing(text, start, end, block, line_end)
+    if pieces is None:
+        whole = f"{start}{line_end}{block}{end}{line_end}"
+        at, is_ended = _place(text, append, prepend, before, after)
+        pieces = [(at, at, whole if is_ended else line_end + whole)]
+    return text.with_pieces(pieces)
 
 
-def _replaced(text: str, start: str, end: str, block: str) -> str | None:
-    """The text with the block in it; None where there is no marker."""
-    openings, closings = lines_with(text, start), lines_with(text, end)
-    parts: list[str] = []
-    done = 0  # the text up to here is among the parts
-    began = None  # where the block that is open begins
-    for at in sorted({*openings, *closings}) if openings else ():
-        if began is not None and at in closings:
-            line = text[at : closings[at]]
-            rest = line[line.index(end) :].rstrip("\r\n") + ending(text)
-            parts += [text[done:began], block, rest]
-            done, began = closings[at], None
-        elif at in openings:
-            began = openings[at]
+def _replacing(text: Text, start: str, end: str, block: str, line_end: str) -> list[Piece] | None:
+    """The block instead of what is between the markers; None where there is none."""
+    pieces: list[Piece] = []
+    is_there, began = False, None  # where the block that is open begins
+    for _, stop, line in text.lines_with(start, end):
+        if began is not None and end in line:
+            rest = line[line.index(end) :].rstrip("\r\n") + line_end
+            pieces.append((began, stop, block + rest))
+            began = None
+        elif start in line:
+            is_there, began = True, stop
     if began is not None:
         raise StateFailed("Unterminated marked block. End of file reached before marker_end.")
-    return "".join([*parts, text[done:]]) if openings else None
+    return pieces if is_there else None
 
 
-def lines_with(text: str, word: str) -> dict[int, int]:
-    """Where the lines of a text begin that have a word in them, and where the next ones do."""
-    found: dict[int, int] = {}
-    at = text.find(word)
-    while 0 <= at < len(text):
-        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
-        if word in text[begin:end]:
-            found[begin] = end
-        at = text.find(word, end)
-    return found
-
-
-def _inserted(
-    text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None
-) -> str:
+def _place(
+    text: Text, append: bool, prepend: bool, before: str | None, after: str | None
+) -> tuple[int, bool]:
+    """Where a new block goes, and whether the line above it has an end."""
     if prepend:
-        return whole + text
+        return 0, True
     if append:
-        return _with_line_end(text) + whole
+        return text.size, text.is_ended()
     if before or after:
         pattern = compiled(before or after or "", 0)
-        lines = lines_of(text)
-        fitting = matching(pattern, lines)
-        if True in fitting:
-            at = fitting.index(True) + (0 if before else 1)
-            return _with_line_end("".join(lines[:at])) + whole + "".join(lines[at:])
+        found = text.line_that(lambda lines: matching(pattern, lines))
+        if found is not None:
+            return (found[0], True) if before else (found[1], found[2].endswith("\n"))
     raise StateFailed("Cannot edit marked block. Markers were not found in file.")
-
-
-def _with_line_end(text: str) -> str:
-    return text + ending(text) if text and not text.endswith("\n") else text

@@ -14,6 +14,7 @@ from modules import _paths
 from modules.file._contents.limits import limit_of_edits
 from modules.file._contents.streamed import Edited, Streamed, streamed
 from modules.file.bounded_regex import matching
+from modules.file.differences import lines_of
 from runner.api import StateFailed, for_states
 
 TYPE_CHECKING = False
@@ -26,6 +27,9 @@ BLOCK = 1 << 20  # bytes of a text that are held at once
 LONGEST_LINE = 16 << 20  # bytes
 ENDS = 1 << 18  # characters of lines that are held at both ends of a text
 MOST_MATCHES = 1000  # lines that an edit of one line looks at
+
+# of what is put into a text: where it begins, where what it takes the place of ends, what it is
+Piece = tuple[int, int, str]
 
 # of a block of whole lines; whether it is the first, and the last
 BlockEdit = Callable[[str, bool, bool], str]
@@ -61,6 +65,27 @@ class WholeText:
     def spliced(self, old: list[str], new: list[str]) -> str | None:
         """The text of edited lines; None where that changes nothing."""
         return None if new == old else "\n".join(new)
+
+    def lines_with(self, *words: str) -> Iterator[Piece]:
+        """Yield the lines that have one of some words in them."""
+        return _lines_with(self.text, words)
+
+    def line_that(self, test: Callable[[list[str]], list[bool]]) -> Piece | None:
+        """The first line that passes a test."""
+        return _first_that(self.text, test)
+
+    def is_ended(self) -> bool:
+        """Return whether the last line has an end."""
+        return not self.text or self.text.endswith("\n")
+
+    def with_pieces(self, pieces: Sequence[Piece]) -> str | None:
+        """The text with pieces put into it; None where that changes nothing."""
+        parts, at = list[str](), 0
+        for begin, end, new in pieces:
+            parts += [self.text[at:begin], new]
+            at = end
+        new_text = "".join([*parts, self.text[at:]])
+        return None if new_text == self.text else new_text
 
 
 @for_states
@@ -167,6 +192,49 @@ class LargeText:
 
         return Edited(self.source, size + len(new) - 1, pieces)
 
+    def lines_with(self, *words: str) -> Iterator[Piece]:
+        """Yield the lines that have one of some words in them, with their places in the file."""
+        start = 0
+        for block, _ in self.blocks():
+            for begin, _, line in _lines_with(block, words):
+                at = start + len(_bytes(block[:begin]))
+                yield at, at + len(_bytes(line)), line
+            start += len(_bytes(block))
+
+    def line_that(self, test: Callable[[list[str]], list[bool]]) -> Piece | None:
+        """The first line that passes a test, with its place in the file."""
+        start = 0
+        for block, _ in self.blocks():
+            if found := _first_that(block, test):
+                at = start + len(_bytes(block[: found[0]]))
+                return at, at + len(_bytes(found[2])), found[2]
+            start += len(_bytes(block))
+        return None
+
+    def is_ended(self) -> bool:
+        """Return whether the last line has an end."""
+        return b"".join(self.source.part(self.size - 1, 1)) == b"\n"
+
+    def with_pieces(self, pieces: Sequence[Piece]) -> Edited | None:
+        """The text with pieces put into it; None where that changes nothing."""
+        news = [(begin, end, _bytes(new)) for begin, end, new in pieces]
+        grown = sum(len(new) - (end - begin) for begin, end, new in news)
+        if all(self._has(*each) for each in news):
+            return None
+
+        def parts() -> Iterator[bytes]:
+            at = 0
+            for begin, end, new in news:
+                yield from self.source.part(at, begin - at)
+                yield new
+                at = end
+            yield from self.source.part(at, self.size - at)
+
+        return Edited(self.source, self.size + grown, parts)
+
+    def _has(self, begin: int, end: int, data: bytes) -> bool:
+        return end - begin == len(data) and b"".join(self.source.part(begin, end - begin)) == data
+
 
 class Gap(str):
     """Lines that an edit need not see; it reads as the first of them, which matches nothing. start,
@@ -240,6 +308,34 @@ class _Excerpt:
         if self._gap is not None:
             self._lines.append(self._gap)
             self._gap = None
+
+
+def lines_with(text: str, word: str) -> dict[int, int]:
+    """Where the lines of a text begin that have a word in them, and where the next ones do."""
+    found: dict[int, int] = {}
+    at = text.find(word)
+    while 0 <= at < len(text):
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1 or len(text)
+        if word in text[begin:end]:
+            found[begin] = end
+        at = text.find(word, end)
+    return found
+
+
+def _lines_with(text: str, words: Sequence[str]) -> Iterator[Piece]:
+    found = {begin: end for word in words for begin, end in lines_with(text, word).items()}
+    for begin, end in sorted(found.items()):
+        yield begin, end, text[begin:end]
+
+
+def _first_that(text: str, test: Callable[[list[str]], list[bool]]) -> Piece | None:
+    lines = lines_of(text)
+    fitting = test(lines)
+    if True not in fitting:
+        return None
+    number = fitting.index(True)
+    begin = sum(map(len, lines[:number]))
+    return begin, begin + len(lines[number]), lines[number]
 
 
 # ---------------------------------------------------------------- expressions

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def existing_text(name: str) -> str:
-    """The text of a file that has to be there. Raises StateFailed for one that is missing."""
-    refuse_missing(name)
-    return _lines.read_text(name)
-
-
 def refuse_missing(name: str) -> None:
     if not file.exists(name):
         raise StateFailed(f"{name}: file not found", missing=("file", name))
@@ -64,7 +58,7 @@ def refuse_binary(name: str, text: Text) -> None:
 
 def edited(
     name: str,
-    old: str | Text,
+    old: Text,
     new: str | file.Edited,
     *,
     backup: str | bool,

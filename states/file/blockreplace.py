@@ -8,7 +8,7 @@ from typing import NoReturn
 from modules import file
 from modules.file.edits import ending, with_block
 from runner.api import AbsolutePath, Planned, StateFailed
-from states.file import _edits
+from states.file import _edits, _lines
 from states.file._contents import blocks
 from states.file._lines import SourcesOfTexts, TextSources
 
@@ -78,19 +78,20 @@ def blockreplace(
             "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and"
             " insert_after_match is permitted"
         )
-    old = _edits.existing_text(name)
+    _edits.refuse_missing(name)
+    old = _lines.text_at(name)
     block = content + "".join(sources.texts())
     for text in filter(None, blocks(name)):
         block += f"{NEWLINE if block else ''}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
-    block = block.replace("\r\n", "\n").replace("\n", ending(old))
+    block = block.replace("\r\n", "\n").replace("\n", ending(old.first()))
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     try:
         new = with_block(old, marker_start, marker_end, block, *place)
     except StateFailed as failure:
         _refuse(failure.message)
-    if new == old:
+    if new is None:
         return "No changes needed to be made"
     return (
         yield from _edits.edited(

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from modules import file
-from modules.file.edits import lines_with
-from modules.file.large_texts import WholeText
+from modules.file.large_texts import WholeText, lines_with
 from runner.api import (
     ONE_LINE,
     AbsolutePath,

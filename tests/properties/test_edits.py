@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from modules.file import differences, edits
 from modules.file.edit_line import LinePlace, edited_line
+from modules.file.large_texts import WholeText
 from runner.api import StateFailed, running
 
 LINE = st.text("ab #\t", max_size=3)
@@ -124,16 +125,20 @@ def test_lines_are_what_a_text_is_made_of(text: str) -> None:
 @given(ANY, st.text("ab\n", max_size=6), st.sampled_from(["append", "prepend"]))
 def test_a_block_stands_between_its_markers(text: str, block: str, where: str) -> None:
     block = block and block.removesuffix("\n") + "\n"
-    made = edits.with_block(text, "<<", ">>", block, **{where: True})
+
+    def with_block(text: str, block: str, **more: bool) -> str:
+        return str(edits.with_block(WholeText(text), "<<", ">>", block, **more) or text)
+
+    made = with_block(text, block, **{where: True})
     end = edits.ending(text)
     whole = f"<<{end}{block}>>{end}"
     gap = "" if not text or text.endswith("\n") else end
     assert made == (whole + text if where == "prepend" else text + gap + whole)
     other = f"x\n{block}"
-    changed = edits.with_block(made, "<<", ">>", other)
+    changed = with_block(made, other)
     assert changed.count(f"<<{end}{other}>>") == 1
-    assert edits.with_block(changed, "<<", ">>", block) == made
-    assert edits.with_block(changed, "<<", ">>", other) == changed
+    assert with_block(changed, block) == made
+    assert with_block(changed, other) == changed
 
 
 @given(ANY, PATTERN, st.sampled_from(["", "c", r"\g<0>", r"\\"]), st.integers(0, 2))

@@ -14,6 +14,7 @@ from modules.file._backed_up import backed_up
 from modules.file._contents import write
 from modules.file._salt.arguments import lines_given
 from modules.file._salt.arguments import path_given as _path
+from modules.file.large_texts import WholeText
 from runner.api import StateFailed, refuse_unforeseen
 
 
@@ -220,8 +221,8 @@ def blockreplace(
     )
     block = block.replace("\r\n", "\n").replace("\n", edits.ending(old))
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
-    new = edits.with_block(old, marker_start, marker_end, block, *place)
-    return _write_text(path, old, new, backup, show_changes, dry_run)
+    new = edits.with_block(WholeText(old), marker_start, marker_end, block, *place)
+    return _write_text(path, old, old if new is None else str(new), backup, show_changes, dry_run)
 
 
 def sed(

@@ -20,6 +20,7 @@ from modules.file import large_texts
 from modules.file._contents import streamed
 from runner.api import StateFailed, running
 from states.file.append import append
+from states.file.blockreplace import blockreplace
 from states.file.comment import comment
 from states.file.keyvalue import keyvalue
 from states.file.line import line
@@ -27,6 +28,7 @@ from states.file.prepend import prepend
 from states.file.replace import replace
 from states.file.uncomment import uncomment
 
+MARKS = {"marker_start": "#", "marker_end": "a"}
 EDITS: list[tuple[Any, dict[str, Any]]] = [
     (append, {"text": ["b"]}),
     (append, {"text": ["a a\nb", "x"]}),
@@ -50,6 +52,10 @@ EDITS: list[tuple[Any, dict[str, Any]]] = [
     (keyvalue, {"key": "z", "value": "y", "prepend_if_not_found": True}),
     (keyvalue, {"key": "A", "value": "c", "separator": " ", "key_ignore_case": True}),
     (keyvalue, {"key": "a", "value": "b", "separator": " ", "prune": True}),
+    (blockreplace, {"content": "b", **MARKS, "append_if_not_found": True}),
+    (blockreplace, {"content": "a b\n", **MARKS, "prepend_if_not_found": True, "backup": False}),
+    (blockreplace, {"content": "é", **MARKS, "insert_before_match": "^a"}),
+    (blockreplace, {"content": "", **MARKS, "insert_after_match": "x$"}),
     (line, {"mode": "delete", "match": "^a b"}),
     (line, {"mode": "replace", "match": "^#", "content": "x"}),
     (line, {"mode": "replace", "content": "a"}),
