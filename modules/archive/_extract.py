@@ -205,11 +205,16 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
 
     def refusing(info: Any, folder: str) -> Any:
         """Python's filter refuses what leaves the folder, and devices; owners and modes are kept
-        all the same.
+        all the same. It looks at each folder of a path twice: as long as there are but files and
+        folders, the name tells as much.
         """
-        tarfile.data_filter(info, folder)
+        nonlocal is_plain
+        is_plain = is_plain and (info.isreg() or info.isdir())
+        if not is_plain or ".." in info.name.split("/"):
+            tarfile.data_filter(info, folder)
         return info
 
+    is_plain = True
     filtered: dict[str, Any] = {"filter": refusing} if hasattr(tarfile, "data_filter") else {}
     folders = []
     number = cache(_number)

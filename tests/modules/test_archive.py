@@ -109,6 +109,20 @@ def test_links_inside_are_fine(tmp_path: Path) -> None:
     assert (top / "h").stat().st_ino == (top / "a").stat().st_ino
 
 
+def test_the_folders_above_a_file_are_not_resolved_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tar(tmp_path / "a.tgz", *((f"t/{n}", "x", "file") for n in range(50))))
+    resolved: list[object] = []
+    realpath = os.path.realpath
+    monkeypatch.setattr(
+        os.path, "realpath", lambda *a, **k: resolved.append(a) or realpath(*a, **k)
+    )
+    apply(extracted, str(tmp_path / "out"), [path])
+    assert len(resolved) < 50
+    assert len(os.listdir(tmp_path / "out/t")) == 50
+
+
 @pytest.mark.parametrize("argument", ["clean", "clean_parent", "force"])
 def test_a_failure_removes_nothing(tmp_path: Path, argument: str) -> None:
     whole = tar(tmp_path / "a.tgz", ("t/a", "x" * 100_000, "file"), ("t/z", "z", "file"))
