@@ -24,6 +24,18 @@ from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
+ABOUT_ONE_FILE = {
+    "present": "user fingerprint key port enc config hash_known_hosts timeout"
+    " fingerprint_hash_type",
+    "absent": "user config",
+}
+
+
+def ITS_FILE(name: str, user: str | None = None, config: str | None = None, **_: object) -> str:
+    """The file of the user's known hosts, or of the system's."""
+    return known_hosts.path_of(user, config)
+
+
 Kind = Annotated[str, Pattern("[A-Za-z0-9][A-Za-z0-9@._-]*")]
 
 

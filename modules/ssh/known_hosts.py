@@ -4,13 +4,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from modules import _paths, cmd, file
 from modules import user as users
-from modules._texts.lines import encoded, one_line, plain_name, split
+from modules._texts.lines import (
+    encoded,
+    fields,
+    once_a_line,
+    once_a_version,
+    one_line,
+    plain_name,
+    split,
+)
 from modules.file._contents.limits import refuse_large
 from modules.file._look import opened_to_read
+from modules.ssh.keys import KINDS
 from runner.api import CommandFailed, StateFailed, fetcher
 
 SYSTEM = "/etc/ssh/ssh_known_hosts"
@@ -32,12 +42,75 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     """The lines that a file has for a host, hashed ones too; as `host kind key`."""
     if not file.is_file(path):
         return []
+    name = label(hostname, port)
+    text = file.read_bytes(path).decode("utf-8", "surrogateescape")
+    if name != name.lower() or any(sign in text for sign in _NOT_PLAIN):
+        return _told(path, name)
+    by_name, secret = _known(text)
+    if _ODD in by_name:
+        return _told(path, name)
+    plain = by_name.get(name, ())
+    hidden = [line for salt, line in secret if _is_of(line, salt, name)]
+    if not (plain and hidden):
+        return [*plain, *hidden]
+    return [line for line in split(text) if line in {*plain, *hidden}]
+
+
+_NOT_PLAIN = ("*", "?", "!", "\r")  # patterns of hosts: the program understands them
+_ODD = ""  # in the place of the hosts of a line with another kind of key, or a marker before them
+
+
+@once_a_version
+def _known(text: str) -> tuple[Mapping[str, Sequence[str]], Sequence[tuple[bytes, str]]]:
+    """The lines of a file by the hosts that they name, and those that hide the host, with what was
+    mixed into it.
+    """
+    plain: dict[str, list[str]] = {}
+    secret = []
+    for line in split(text):
+        names = _names(line)
+        if isinstance(names, bytes):
+            secret.append((names, line))
+        for name in names if isinstance(names, tuple) else ():
+            plain.setdefault(name, []).append(line)
+    return plain, secret
+
+
+@once_a_line
+def _names(line: str) -> tuple[str, ...] | bytes:
+    """The hosts that a line names, or what was mixed into one that it hides; none where it has no
+    key.
+    """
+    words = fields(line)
+    if not words or words[0].startswith("#"):
+        return ()
+    if len(words) > 1 and not re.fullmatch(KINDS, words[1]):
+        return (_ODD,)
+    if len(words) < 3 or words[2].startswith("#"):
+        return ()
+    if not words[0].startswith("|"):
+        return tuple(words[0].lower().split(","))
+    import base64
+
+    try:
+        return base64.b64decode(words[0].split("|")[2])
+    except (ValueError, IndexError):
+        return ()
+
+
+def _is_of(line: str, salt: bytes, name: str) -> bool:
+    """Return whether a line that hides its host is about this one."""
+    return fields(line)[0] == _hidden(salt, name)
+
+
+def _told(path: str, name: str) -> list[str]:
+    """What the program finds."""
     with opened_to_read(path) as known:
         refuse_large(known, path)  # the program would read it as a whole, if it is one line
         # the program must not wait for a pipe, or follow a link of others
         own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
         named = own if _paths.exists(own) else path
-        done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", named])
+        done = cmd.probe(["ssh-keygen", "-F", name, "-f", named])
     return [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
 
 
@@ -142,11 +215,14 @@ def of_same_kind(lines: Sequence[str], new: Sequence[str]) -> list[str]:
 
 def hashed(hostname: str) -> str:
     """A host's name as known_hosts hides it."""
+    return _hidden(os.urandom(20), hostname)
+
+
+def _hidden(salt: bytes, hostname: str) -> str:
     import base64
     import hmac
 
-    salt = os.urandom(20)
-    digest = hmac.new(salt, hostname.encode(), "sha1").digest()
+    digest = hmac.digest(salt, hostname.encode(), "sha1")
     return "|".join(("", "1", base64.b64encode(salt).decode(), base64.b64encode(digest).decode()))
 
 

@@ -514,6 +514,11 @@ VERSIONS = {
         "name: /m{n}, device: /d{n}, fstype: ext4, mount: false, config: F",
         "/m19",
     ),
+    "ssh_known_hosts.present": (
+        "name: h{n}.example, config: F, enc: ed25519, key: AAAAC3NzaC1lZDI1NTE5AAAAIBBB,"
+        " hash_known_hosts: false",
+        "h19.example",
+    ),
     "ssh_auth.present": ("name: AAAAB{mode}{n}, user: USER, config: F", "AAAAB64419"),
 }
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lines that known_hosts has for a host are those that ssh-keygen finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness import HarnessHere
+from needing import needs
+
+from modules.ssh import known_hosts
+from runner.api import running
+
+KEY = "AAAAC3NzaC1lZDI1NTE5AAAAI" + "B" * 43
+LINES = [
+    f"a.example ssh-ed25519 {KEY}",
+    f" [a.example]:2222,B.example\tssh-rsa  {KEY} me@host",
+    f"# a.example ssh-rsa {KEY}",
+    f"{known_hosts.hashed('a.example')} ssh-rsa {KEY}",
+    "a.example ssh-rsa",
+    "a.example ssh-rsa # none",
+    "",
+    f"|1|x|y ssh-rsa {KEY}",
+    f"b.example,a.example ssh-ed25519 {KEY}",
+]
+ODD = [
+    f"*.example ssh-rsa {KEY}",
+    f"@revoked a.example ssh-rsa {KEY}",
+    f"b.example other {KEY}",
+    f"b.example 1024 {KEY}",
+]
+
+
+@needs("ssh-keygen")
+@pytest.mark.parametrize("odd", [None, *ODD])
+def test_lines_are_those_that_the_program_finds(tmp_path: Path, odd: str | None) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text("".join(f"{line}\n" for line in [*LINES, *filter(None, [odd])]))
+    with running(HarnessHere()):
+        for host, port in (("a.example", None), ("a.example", 2222), ("B.example", 22)):
+            found = known_hosts.entries(str(path), host, port)
+            assert found == known_hosts._told(str(path), known_hosts.label(host, port))
+
+
+def test_no_program_is_started_for_plain_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text("".join(f"{line}\n" for line in LINES))
+    monkeypatch.setattr(known_hosts, "_told", None)
+    with running(HarnessHere()):
+        assert len(known_hosts.entries(str(path), "a.example")) == 3
