@@ -62,18 +62,22 @@ def fields(line: str, most: int = 0) -> list[str]:
 
 def join_lines(lines: Iterable[str]) -> str:
     """The text of lines. Raises CommandFailed for one that would be several."""
-    all_lines = list(lines)
-    for line in all_lines:
-        if "\n" in line or "\0" in line:
-            raise CommandFailed(
-                f"a line would become several, so nothing is written: {_shown(line)}"
-            )
-    return "".join(f"{line}\n" for line in all_lines)
+    all_lines = [*lines, ""]
+    text = "\n".join(all_lines)
+    if "\0" in text or text.count("\n") != len(all_lines) - 1:
+        wrong = next(line for line in all_lines if "\n" in line or "\0" in line)
+        raise CommandFailed(f"a line would become several, so nothing is written: {_shown(wrong)}")
+    return text
 
 
 def encoded(lines: Iterable[str]) -> bytes:
-    """The bytes of lines. Raises CommandFailed for one that would be several."""
-    return join_lines(lines).encode("utf-8", "surrogateescape")
+    """The bytes of lines, which end as the first of them does. Raises CommandFailed for one that
+    would be several.
+    """
+    text = join_lines(lines)
+    if ending(text) == "\r\n":
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    return text.encode("utf-8", "surrogateescape")
 
 
 def one_line(value: object, what: str) -> str:
