@@ -135,7 +135,8 @@ def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str
     """
     if 0 <= neighbour < len(body) and body[neighbour].removesuffix("\r") in (content, line):
         return body
-    return [*body[:at], line, *body[at:]]
+    end = "\r" if body[max(at - 1, 0)].endswith("\r") else ""
+    return [*body[:at], line + end, *body[at:]]
 
 
 def _is_neighbour(body: list[str], content: str, *places: int | None) -> bool:

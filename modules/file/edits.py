@@ -68,16 +68,17 @@ def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     """Return whether the text matches, or has already got the lines that would be added."""
     if matches(expression, text):
         return True
-    return (
-        re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE)
-        is not None
-    )
+    lines = r"\r?\n".join(map(re.escape, content.split("\n")))
+    return re.search(rf"^{lines}\r?$", text, expression.flags | re.MULTILINE) is not None
 
 
 def added(text: str, content: str, at_end: bool) -> str:
+    """The text with further lines, which end as its first one does."""
+    end = ending(text)
+    content = "".join(f"{line}{end}" for line in content.replace("\r\n", "\n").split("\n"))
     if not at_end:
-        return content + "\n" + text
-    return text + ("\n" if text and not text.endswith("\n") else "") + content + "\n"
+        return content + text
+    return text + (end if text and not text.endswith("\n") else "") + content
 
 
 # ---------------------------------------------------------------- comment signs

@@ -38,13 +38,7 @@ def append(
     wanted = sources.or_given(text)
 
     def join(lines: list[str]) -> BlockEdit:
-        def edit(part: str, _: bool, is_last: bool) -> str:
-            if not is_last:
-                return part
-            separator = "\n" if part and not part.endswith("\n") else ""
-            return part + separator + "".join(line + "\n" for line in lines)
-
-        return edit
+        return _lines.adding("\n".join(lines), at_end=True)
 
     def missing(old: _lines.Text, chunk: str) -> bool:
         return not _lines.has_lines(old, chunk, ignore_whitespace)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from modules import file
+from modules.file.edits import ending
 from modules.file.large_texts import WholeText, lines_with
 from runner.api import (
     ONE_LINE,
@@ -197,8 +198,9 @@ class _KeyEdit:
             self.diff[:0] = ["  <SOF>\n", *(f"+ {line}" for line in missing)]
 
     def _missing(self, wanted: dict[str, Any]) -> list[str]:
+        end = ending("".join(self.lines[:1]))
         missing = [
-            f"{key}{self.separator}{value}\n"
+            f"{key}{self.separator}{value}{end}"
             for key, value in wanted.items()
             if key not in self.seen
         ]

@@ -38,8 +38,7 @@ def prepend(
     head = [line for chunk in wanted for line in chunk.splitlines()]
 
     def join(lines: list[str]) -> BlockEdit:
-        added = "".join(line + "\n" for line in lines)
-        return lambda part, is_first, _: added + part if is_first else part
+        return _lines.adding("\n".join(lines), at_end=False)
 
     def missing(old: _lines.Text, chunk: str) -> bool:
         if header:
