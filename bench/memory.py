@@ -114,6 +114,8 @@ LINE_EDITS = {
     "replace": "[pattern: '^old 000000000007 .*$', repl: new, backup: false]",
     "line": "[mode: replace, match: '^old 000000000007 ', content: new]",
     "comment": "[regex: '^old 000000000007 ', backup: false]",
+    "keyvalue": "[key: k, value: v, append_if_not_found: true]",
+    "blockreplace": "[content: new, append_if_not_found: true, backup: false]",
 }
 CASES = [
     Case(

@@ -264,6 +264,7 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
     return _without(text, lines)
 
 
+@for_states
 def with_sections(text: str, names: Iterable[str]) -> str:
     """A text with further sections, empty ones."""
     end = ending(text)

@@ -12,7 +12,7 @@ from runner.api.claims import edits
 owns = edits("", "/etc/aliases")
 
 ABOUT_ONE_FILE = {"present": "target", "absent": ""}
-ITS_FILE = aliases.PATH
+its_file = aliases.PATH
 OPPOSITE = {"present": "absent"}
 Alias = Annotated[Trimmed, NotEmpty()]
 

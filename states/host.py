@@ -13,7 +13,7 @@ from runner.api.opposite import Opposite
 owns = edits("", "/etc/hosts")
 
 ABOUT_ONE_FILE = {"present": "ip comment clean", "absent": "ip", "only": "hostnames"}
-ITS_FILE = hosts.PATH
+its_file = hosts.PATH
 OPPOSITE = {"present": Opposite("absent", by=("ip",))}
 
 

@@ -58,7 +58,7 @@ ABOUT_ONE_FILE = {
 }
 
 
-def ITS_FILE(name: str, config: str = mount.FSTAB, mount_: bool = True, **_: object) -> str:
+def its_file(name: str, config: str = mount.FSTAB, mount_: bool = True, **_: object) -> str:
     """The table, where nothing is mounted and nobody is told of a new line."""
     return "" if mount_ or mount.is_told(config) else config
 

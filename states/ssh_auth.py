@@ -18,7 +18,7 @@ _WORDS = "user enc comment options config fingerprint_hash_type"
 ABOUT_ONE_FILE = {"present": _WORDS, "absent": _WORDS, "manage": f"ssh_keys {_WORDS}"}
 
 
-def ITS_FILE(name: str, user: str, config: str = CONFIG, **_: object) -> str:
+def its_file(name: str, user: str, config: str = CONFIG, **_: object) -> str:
     """The file of the user's keys."""
     return keys.path_of(user, config)
 

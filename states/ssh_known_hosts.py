@@ -31,7 +31,7 @@ ABOUT_ONE_FILE = {
 }
 
 
-def ITS_FILE(name: str, user: str | None = None, config: str | None = None, **_: object) -> str:
+def its_file(name: str, user: str | None = None, config: str | None = None, **_: object) -> str:
     """The file of the user's known hosts, or of the system's."""
     return known_hosts.path_of(user, config)
 

@@ -15,7 +15,7 @@ _edits = edits("config")
 ABOUT_ONE_FILE = {"present": "value config"}
 
 
-def ITS_FILE(name: str, config: str | None = None, **_: object) -> str:
+def its_file(name: str, config: str | None = None, **_: object) -> str:
     """The file that keeps the value: the running one is set before that."""
     return config or sysctl.default_config()
 

@@ -48,7 +48,7 @@ class StateModule(Protocol):
     ABOUT_ONE_FILE: the functions that look at, and change, nothing but the file of their name, as
         long as a state has no arguments but these words; the engine lets them share a group commit.
         Where they start a program or change something else, they share none after that.
-    ITS_FILE: that file, where it is not the name; or a function of a state's arguments that tells
+    its_file: that file, where it is not the name; or a function of a state's arguments that tells
         it at the state's turn (empty: it is about more than one).
     WRITES_MANY: the functions whose files get their names together: none of them looks at what it
         has written.
@@ -60,6 +60,6 @@ class StateModule(Protocol):
     SELF_REFRESH: bool
     OPPOSITE: Mapping[str, str | Opposite]
     ABOUT_ONE_FILE: Mapping[str, str]
-    ITS_FILE: str | Callable[..., str]
+    its_file: str | Callable[..., str]
     WRITES_MANY: Collection[str]
     NON_IDEMPOTENT: Mapping[str, str]

@@ -61,7 +61,7 @@ class _Traits(Record):
         """
         if self.of_one_file is None or not self.of_one_file.issuperset(chunk.args):
             return ""
-        its_file = self.function.hook("ITS_FILE")
+        its_file = self.function.hook("its_file")
         return its_file if isinstance(its_file, str) else chunk.name
 
     def writes_many(self, chunk: Chunk) -> bool:

@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 
 from runner.api import StateFailed
+from runner.engine.loader.hooks import answer_of
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Step
 from runner.model.chunk import Chunk, Edge
@@ -67,7 +68,7 @@ class SharedCommit:
         one.
         """
         step = self._plan.steps[position]
-        its_file = step.one_file and step.call and step.call.function.hook("ITS_FILE")
+        its_file = step.one_file and step.call and step.call.function.hook("its_file")
         if not callable(its_file):
             return step.one_file
         if self._asked[0] != position:
@@ -78,7 +79,7 @@ class SharedCommit:
         """The answer of a module; empty where the state will fail."""
         assert step.call is not None
         with self._ask(step.chunk), suppress(StateFailed, RunnerError):
-            return its_file(**step.call.own_arguments)
+            return str(answer_of(its_file, "its_file", step.chunk, step.call.own_arguments))
         return ""
 
     def admits(self, position: int, edges: Iterable[Edge]) -> bool:

@@ -30,6 +30,7 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
         "prune_check",
         "resources",
         "calls",
+        "its_file",
         "owns",
         "traps",
         *AUTOMATIC,
