@@ -203,6 +203,8 @@ def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str
 def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
     import tarfile
 
+    is_plain = True  # there have been but files and folders so far
+
     def refusing(info: Any, folder: str) -> Any:
         """Python's filter refuses what leaves the folder, and devices; owners and modes are kept
         all the same. It looks at each folder of a path twice: as long as there are but files and
@@ -214,7 +216,6 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
             tarfile.data_filter(info, folder)
         return info
 
-    is_plain = True
     filtered: dict[str, Any] = {"filter": refusing} if hasattr(tarfile, "data_filter") else {}
     folders = []
     number = cache(_number)
