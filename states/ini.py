@@ -318,7 +318,8 @@ def sections_present(
 ) -> Planned:
     """Make sure that an ini file has sections, empty ones if they are missing.
 
-    name, separator, encoding: As of ini.options_present.
+    name, encoding: As of ini.options_present.
+    separator: ignored; what stands between an option and its value.
     sections: The sections, as a list, or as a mapping whose keys they are.
 
         /etc/app.ini:
