@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from modules import _paths, cmd, file, service
@@ -257,15 +258,13 @@ def _entries(text: str) -> Sequence[FstabEntry]:
 
 
 @once_a_version
-def _by_columns(text: str, keys: tuple[str, ...]) -> Mapping[tuple[str, ...], list[FstabEntry]]:
-    found: dict[tuple[str, ...], list[FstabEntry]] = {}
+def _by_columns(text: str, keys: tuple[str, ...]) -> Mapping[object, Sequence[FstabEntry]]:
+    """The entries by some of their columns."""
+    found: dict[object, list[FstabEntry]] = {}
+    columns = attrgetter(*keys)
     for entry in _entries(text):
-        found.setdefault(_columns(entry, keys), []).append(entry)
+        found.setdefault(columns(entry), []).append(entry)
     return found
-
-
-def _columns(entry: FstabEntry, keys: Sequence[str]) -> tuple[str, ...]:
-    return tuple(getattr(entry, key) for key in keys)
 
 
 def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
@@ -287,7 +286,7 @@ def matching(
     entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)
 ) -> list[FstabEntry]:
     """The lines of fstab that an entry takes the place of: those with the same of these columns."""
-    return [*_by_columns(_text(config), tuple(keys)).get(_columns(entry, keys), ())]
+    return [*_by_columns(_text(config), tuple(keys)).get(attrgetter(*keys)(entry), ())]
 
 
 def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)) -> None:
