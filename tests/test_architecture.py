@@ -337,7 +337,8 @@ def inside_functions(root: Path = ROOT) -> list[str]:
     return [
         f"{path.relative_to(root)} imports {name}"
         for path in sources(root)
-        for function in ast.walk(ast.parse(path.read_text()))
+        if re.search(r"(^[ \t]+|[:;] *)(from|import)\b", text := path.read_text(), re.M)
+        for function in ast.walk(ast.parse(text))
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -586,8 +587,9 @@ def without_stand_in(root: Path = ROOT) -> list[str]:
     named = {module_name(path, root): path for path in sources(root)}
     problems = []
     for path in named.values():
-        origins = dict(bound(path))
-        for node in ast.parse(path.read_text()).body:
+        text = path.read_text()
+        origins = dict(bound(path)) if "planned" in text else {}
+        for node in ast.parse(text).body if origins else ():
             for call in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 for keyword in call.keywords if isinstance(call, ast.Call) else ():
                     origin = dotted(keyword.value) if keyword.arg == "planned" else ""
