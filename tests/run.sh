@@ -5,6 +5,7 @@
 # (without ruff and mypy), `--all` for everything.
 set -eu
 cd "$(dirname "$0")/.."
+unset PYTHONDONTWRITEBYTECODE # each process of pytest would compile all tests anew
 [ -x .venv/bin/python ] || python3 -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 case " $* " in
