@@ -251,6 +251,9 @@ class Tree(Protocol):
         the tree.
         """
 
+    def links_to_nothing(self, prefix: str, saltenv: str) -> list[str]:
+        """The paths below a folder of the tree that are links to what is not there."""
+
     def folders(self, prefix: str, saltenv: str) -> list[str]:
         """The folders below a folder of the tree (itself not included), sorted."""
 

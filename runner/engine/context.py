@@ -168,7 +168,7 @@ class Run:
 class _Noting:
     """The file roots; notes which of their files a state was made from."""
 
-    __slots__ = ("_inputs", "_tree", "files", "folders", "links", "roots")
+    __slots__ = ("_inputs", "_tree", "files", "folders", "links", "links_to_nothing", "roots")
 
     def __init__(self, tree: Tree, inputs: list[str]) -> None:
         self._tree = tree
@@ -177,6 +177,7 @@ class _Noting:
         self.files = tree.files
         self.folders = tree.folders
         self.links = tree.links
+        self.links_to_nothing = tree.links_to_nothing
 
     def find(self, path: str, saltenv: str) -> str | None:
         return self._noted(self._tree.find(path, saltenv))

@@ -54,6 +54,7 @@ class FileTree:
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
         self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
         self.closed: dict[str, None] = {}  # folders that were to be listed and may not be read
+        self._to_nothing: dict[str, list[str]] = {}  # environment -> links
         self._listed: dict[str, tuple[dict[str, str], set[str]]] = {}
         self._names: dict[str, list[str]] = {}
         self._declared: dict[str, dict[str, str]] = {}  # ID -> SLS
@@ -129,6 +130,11 @@ class FileTree:
         """The folders below a folder of the tree (itself not included), sorted."""
         return _below(prefix, self._listing(saltenv)[1])
 
+    def links_to_nothing(self, prefix: str, saltenv: str) -> list[str]:
+        """The paths below a folder of the tree that are links to what is not there."""
+        self._listing(saltenv)
+        return _below(prefix, self._to_nothing[saltenv])
+
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
         """The links below a folder of the tree, with their files on disk; no link that leads out of
         the tree.
@@ -154,10 +160,13 @@ class FileTree:
         if saltenv not in self._listed:
             files: dict[str, str] = {}
             folders: set[str] = set()
+            nothing = self._to_nothing[saltenv] = []
             for root in self.folders_of(saltenv):
                 for path, is_folder in self._walk(root, "", _ancestors(root)):
                     if is_folder:
                         folders.add(path)
+                    elif is_folder is None:
+                        nothing.append(path)
                     else:
                         files.setdefault(path, f"{root}/{path}")
                 for path in unsaved_below(root):
@@ -168,8 +177,9 @@ class FileTree:
 
     def _walk(
         self, root: str, prefix: str, above: tuple[tuple[int, int], ...]
-    ) -> Iterable[tuple[str, bool]]:
-        """All paths below a folder; `above` are the folders on the way, so that a link to one of
+    ) -> Iterable[tuple[str, bool | None]]:
+        """All paths below a folder, and whether they are folders, None for a link to nothing;
+        `above` are the folders on the way, so that a link to one of
         them ends.
 
         Those that hold the root itself are among them: a link to `/` does not make the machine a
@@ -198,6 +208,8 @@ class FileTree:
                     yield from _bounded(below, f"{root}/{path}") if entry.is_symlink() else below
                 elif entry.is_file() and not (self._ignore_links and entry.is_symlink()):
                     yield path, False
+                elif entry.is_symlink() and not os.path.exists(entry.path):
+                    yield path, None
 
     def _is_ignored(self, path: str) -> bool:
         return bool(self._globs or self._patterns) and self._matches(path)
@@ -323,7 +335,9 @@ def _inside(path: str) -> str:
     return "" if path in (".", "..") or path.startswith("../") or "\0" in path else path
 
 
-def _bounded(paths: Iterable[tuple[str, bool]], link: str) -> Iterator[tuple[str, bool]]:
+def _bounded(
+    paths: Iterable[tuple[str, bool | None]], link: str
+) -> Iterator[tuple[str, bool | None]]:
     """The paths behind a link to a folder. Raises RunnerError for a link to half the machine, or
     links in circles.
     """

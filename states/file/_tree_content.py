@@ -71,6 +71,9 @@ class Content:
                 if later:
                     self._clear(place)
                 self.files[place] = f"salt://{path}?saltenv={saltenv}"
+        for path in () if self.keep_symlinks else here.tree.links_to_nothing(prefix, saltenv):
+            if self._place(prefix, path):
+                here.warn(f"salt://{path} is a link to nothing, and is not copied")
         for path, link in links.items():
             place = self._place(prefix, path)
             if place:

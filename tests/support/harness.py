@@ -53,6 +53,9 @@ class FolderTree:
             str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_dir()
         )
 
+    def links_to_nothing(self, prefix: str, saltenv: str) -> list[str]:
+        return FileTree({"base": [str(self.root)]}).links_to_nothing(prefix, "base")
+
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
         return FileTree({"base": [str(self.root)]}).links(prefix, "base")
 

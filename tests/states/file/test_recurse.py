@@ -77,6 +77,18 @@ def test_links_stay_links_when_asked(roots: Path, tmp_path: Path) -> None:
     assert done.changes[f"{tmp_path}/d/lnk"] == {"new": f"{tmp_path}/d/lnk"}
 
 
+def test_a_link_to_nothing_is_told_or_kept(roots: Path, tmp_path: Path) -> None:
+    (roots / "r/gone").symlink_to("nothing")
+    for keep, told in (
+        (False, ["salt://r/gone is a link to nothing, and is not copied"]),
+        (True, []),
+    ):
+        here = HarnessHere(roots)
+        apply(recurse, f"{tmp_path}/{keep}", ["salt://r"], keep_symlinks=keep, current=here)
+        assert here.warnings == told
+    assert (tmp_path / "True/gone").is_symlink() and not (tmp_path / "False/gone").is_symlink()
+
+
 def test_modes_as_in_the_tree(roots: Path, tmp_path: Path) -> None:
     run(roots, tmp_path, file_mode="keep")
     assert (tmp_path / "d" / "sub" / "b").stat().st_mode & 0o777 == 0o755
