@@ -42,6 +42,8 @@ case "$1" in
         if [ -z "$2" ] && [ ! -e /etc/tool/enabled ]; then
             ln -s /etc/tool/plain /etc/tool/enabled
         fi
+        systemd-sysusers tool.conf
+        echo "$(id -u toolown) $(id -g toolown)" >/etc/tool/numbers
         echo "made = yes" >/etc/tool/made
         cat >>/etc/tool/made <<EOT
 by = $DPKG_MAINTSCRIPT_PACKAGE
@@ -79,6 +81,7 @@ FILES = {
     "etc/tool/plain": "plain",
     "usr/bin/tool": "#!/bin/sh\necho tool",
     "usr/share/tool/tool.conf": "port = 1",
+    "usr/lib/sysusers.d/tool.conf": "u toolown - 'Own' /var/lib/toolown",
     "usr/lib/tmpfiles.d/tool.conf": "d /run/tool 0710 toolsys toolgroup -",
     "usr/lib/systemd/system/tool.service": f"{SERVICE}\n[Install]\nWantedBy=multi-user.target\n"
     "Alias=tool-by-alias.service",
@@ -114,6 +117,7 @@ STATES: dict[str, dict[str, list[dict[str, Any]]]] = {
         ]
     },
     "running": {"service.running": [{"name": "tool"}, {"enable": True}]},
+    "numbers": {"file.managed": [{"name": "/etc/tool/numbers"}, {"contents": "own"}]},
     "alias": {"service.running": [{"name": "tool-by-alias"}]},
     "idle": {"service.dead": [{"name": "tool-idle"}]},
 }

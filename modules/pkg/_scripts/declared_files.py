@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from modules import _accounts, _paths, file
 from modules._accounts.provider import provider
@@ -105,22 +106,38 @@ def make_accounts(names: Sequence[str]) -> None:
         if "%" in name or number.startswith("/"):
             raise Unread(f"{kind} {name}")
         uid, _, group = number.partition(":")
+        given = int(uid) if uid.isdigit() else None
         if kind == "g" and name not in _accounts.groups():
-            gid = int(uid) if uid.isdigit() else None
-            provider().groupadd(Group(name, gid=gid, system=True))
+            provider().groupadd(Group(name, gid=given or _free_number(), system=True))
         elif kind in ("u", "u!") and name not in _accounts.users():
-            primary = group or (name if name in _accounts.groups() else None)
+            if not group and name not in _accounts.groups():
+                provider().groupadd(Group(name, gid=given or _free_number(), system=True))
+            own = None if group else _accounts.group(name).gr_gid
+            free = own if own not in _numbers(_accounts.users()) else None
             provider().useradd(
                 Account(
                     name,
-                    uid=int(uid) if uid.isdigit() else None,
-                    gid=primary,
+                    uid=given or free or _free_number(),
+                    gid=group or name,
                     gecos="" if gecos == "-" else gecos,
                     home="/" if home == "-" else home,
                     shell="/usr/sbin/nologin" if shell == "-" else shell,
-                    own_group=primary is None,
+                    own_group=False,
                     system=True,
                 )
             )
         elif kind == "m" and name not in _accounts.group(number).gr_mem:
             provider().member(number, name, True)
+
+
+LAST_SYSTEM = 999  # the number that the first account gets, if it is free
+
+
+def _free_number() -> int:
+    """The highest number of the system's that neither a user nor a group has."""
+    used = _numbers(_accounts.users()) | _numbers(_accounts.groups())
+    return next(number for number in range(LAST_SYSTEM, 0, -1) if number not in used)
+
+
+def _numbers(accounts: Mapping[str, Sequence[Any]]) -> set[int]:
+    return {entry[2] for entry in accounts.values()}
