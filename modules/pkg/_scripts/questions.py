@@ -11,8 +11,10 @@ from collections.abc import Callable, MutableMapping, Sequence
 
 from modules import _accounts, _paths, cmd, file
 from modules._accounts import found, group_of, user_of
+from modules._machine import processes
 from modules._planned.machine import planned_machine
 from modules._texts.shell import Unread
+from modules.pkg._scripts import find
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, entry_of, known, options, read
 from modules.pkg._scripts.run import Outcome
 from modules.pkg._scripts.words import in_folder, working_folder
@@ -59,10 +61,13 @@ def _find(words: list[str], text: str | None) -> Told:
     folder = working_folder.get()
     if not folder or any(re.match("-(exec|ok|delete|fprint|fls|ls)", word) for word in looks):
         raise Unread("find")
-    done = cmd.complete(["find", *looks], cwd=folder, python_shell=False, rstrip=False)
-    if looks is not words and done.stdout:
+    told = find.found(looks, folder)
+    if told is None:
+        done = cmd.complete(["find", *looks], cwd=folder, python_shell=False, rstrip=False)
+        told = Outcome(done.retcode, done.stdout)
+    if looks is not words and told.output:
         raise Unread("find")
-    return Outcome(done.retcode, done.stdout)
+    return told
 
 
 @known("pgrep", "pidof", only_looks=True)
@@ -230,8 +235,15 @@ def _said(argv: list[str], text: str = "") -> Outcome:
     )
     key = (*argv, text)
     if key not in answers:
-        try:
-            done = cmd.probe(argv, stdin=text, timeout=MOST_SECONDS, rstrip=False)
+        try:  # it need not see what is planned
+            done = processes.run_to_end(
+                argv,
+                env={**os.environ, **processes.LOCALE},
+                cwd=None,
+                stdin=text,
+                timeout=MOST_SECONDS,
+                rstrip=False,
+            )
         except CommandFailed:
             return Outcome(None, None)
         answers[key] = Outcome(done.retcode, done.stdout)
