@@ -53,10 +53,14 @@ class Stored(Record):
 
 
 class Later:
-    """The contents of a planned file that are unpacked where somebody asks for them."""
+    """The contents of a planned file that are unpacked where somebody asks for them. text: returns
+    those of a small one that were kept.
+    """
 
-    def __init__(self, size: int, unpack: Callable[[bool], Stored]) -> None:
-        self.size, self._unpack = size, unpack
+    def __init__(
+        self, size: int, unpack: Callable[[bool], Stored], text: Callable[[], bytes | None]
+    ) -> None:
+        self.size, self._unpack, self.text = size, unpack, text
         self._stored: Stored | None = None
 
     def stored(self, whole: bool = False) -> Stored:
@@ -202,7 +206,9 @@ class Entry:
         contents = self.contents
         if contents is None:
             return _open_in_place(self.origin or "", follow=False)
-        contents = contents.stored() if isinstance(contents, Later) else contents
+        if isinstance(contents, Later):
+            text = contents.text()
+            contents = contents.stored() if text is None else text
         if not isinstance(contents, bytes):
             if contents.held:
                 return os.open(contents.path, READ & ~os.O_NOFOLLOW)

@@ -2,7 +2,8 @@
 """What is in the archives of packages, kept in the cache folder by the digests of the archives.
 
 An archive is read once: the list of its members, what it says of itself, and the texts that others
-look at. All else is unpacked when somebody asks for it.
+look at; beside them those that its scripts may read. All else is unpacked when somebody asks for
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import stat as bits
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
 
 FOLDER = "packages"  # below the cache folder
 LIST = "contents.json"  # in the folder of an archive
-FORM = 4  # of what is kept; another one is read anew
+READ_BY_SCRIPTS = "texts.json"  # beside it: the texts that its own scripts may read
+FORM = 5  # of what is kept; another one is read anew
 MOST_MEMBERS = 200_000
 MOST_RATIO, LEAST_ROOM = 50, 64 << 20  # unpacked, an archive may be so many times its own size
 MOST_TEXT, MOST_TEXTS = 128 << 10, 16 << 20  # bytes of a file, of all of an archive, that are kept
+MOST_READ = 1 << 20  # bytes of all of an archive that its scripts may read
+# what these do not read
+UNREAD = ("/usr/share/doc/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/man/")
 KEPT = 1_000  # archives whose contents are kept; the oldest go first
 # what states and runner itself look at
 LOOKED_AT: tuple[str, ...] = ("/etc/", "/lib/systemd/", "/usr/lib/systemd/", "/usr/share/dbus-1/")
@@ -78,7 +83,23 @@ class Contents:
         text = self._texts.get(member.path)
         if text is not None:
             return text.encode("latin-1")
-        return Later(member.size, partial(self._unpacked, member))
+        return Later(member.size, partial(self._unpacked, member), partial(self._read_text, member))
+
+    @cached_property
+    def _read_by_scripts(self) -> Mapping[str, object]:
+        try:
+            texts = json.loads(_folder(self.archive).read(READ_BY_SCRIPTS))
+        except (OSError, ValueError):
+            return {}
+        return texts if isinstance(texts, dict) else {}
+
+    def _read_text(self, member: Member) -> bytes | None:
+        text = self._read_by_scripts.get(member.path)
+        if not isinstance(text, str) or len(text) != member.size:
+            return None
+        with suppress(UnicodeEncodeError):
+            return text.encode("latin-1")
+        return None
 
     def _unpacked(self, member: Member, whole: bool) -> Stored:
         """A file of the cache with the contents of a member. whole: those of all others come, too.
@@ -114,8 +135,8 @@ def contents_of(archive: Archive, manager: PackageManager) -> Contents:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     verify(archive, manager)
-    kept = _read(archive, manager)
-    _keep(folder, json.dumps(kept).encode())
+    kept, read = _read(archive, manager)
+    _keep(folder, json.dumps(kept).encode(), json.dumps(read).encode() if read else b"")
     return Contents(archive, kept, manager)
 
 
@@ -137,7 +158,9 @@ def _name_of(path: str) -> str:
 
 
 @fetcher
-def _keep(folder: OwnFolder, text: bytes) -> None:
+def _keep(folder: OwnFolder, text: bytes, read: bytes) -> None:
+    if read:
+        folder.write(READ_BY_SCRIPTS, read)
     folder.write(LIST, text)
     above = os.path.dirname(folder.path)
     others = [found for found in os.scandir(above) if found.is_dir(follow_symlinks=False)]
@@ -171,12 +194,14 @@ def verify(archive: Archive, manager: PackageManager) -> None:
             raise BadArchive("it is not what the package lists say")
 
 
-def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
-    """What an archive holds, as it is kept."""
+def _read(archive: Archive, manager: PackageManager) -> tuple[dict[str, Any], dict[str, str]]:
+    """What an archive holds, and the texts that its scripts may read, as they are kept."""
     control = manager.control(archive.path)
     members: dict[str, Member] = {}
     texts: dict[str, str] = {}
-    room = MOST_TEXTS
+    read: dict[str, str] = {}
+    has_scripts = any(text.startswith("#!") for text in control.texts.values())
+    room, room_read = MOST_TEXTS, MOST_READ * has_scripts
     with _opened(archive, manager) as tar:
         for info in tar:
             member = _member(info, members)
@@ -185,12 +210,17 @@ def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
             members[member.path] = member
             if len(members) > MOST_MEMBERS:
                 raise BadArchive(f"it has more than {MOST_MEMBERS} members")
-            wanted = info.isreg() and member.path.startswith(LOOKED_AT)
-            if wanted and member.size <= min(MOST_TEXT, room):
-                taken = tar.opened(info)
-                texts[member.path] = taken.read().decode("latin-1") if taken else ""
+            if not info.isreg() or member.size > MOST_TEXT:
+                continue
+            if member.path.startswith(LOOKED_AT) and member.size <= room:
+                texts[member.path] = _data_of(tar, info).decode("latin-1")
                 room -= member.size
-    return {
+            elif member.size <= room_read and not member.path.startswith(UNREAD):
+                data = _data_of(tar, info)
+                if b"\0" not in data:
+                    read[member.path] = data.decode("latin-1")
+                    room_read -= member.size
+    kept = {
         "form": FORM,
         "control": control.texts,
         "configuration": control.configuration,
@@ -198,6 +228,12 @@ def _read(archive: Archive, manager: PackageManager) -> dict[str, Any]:
         "members": [tuple(member) for member in members.values()],
         "texts": texts,
     }
+    return kept, read
+
+
+def _data_of(tar: Tar, info: TarInfo) -> bytes:
+    taken = tar.opened(info)
+    return taken.read() if taken else b""
 
 
 def _member(info: TarInfo, before: Mapping[str, Member]) -> Member | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import tarfile
 from collections.abc import Iterator
@@ -74,7 +75,10 @@ PLAIN = (
 
 def text_of(contents: _contents.Contents, path: str) -> bytes:
     found = contents.of(contents.by_path[path])
-    return found if isinstance(found, bytes) else Path(found.stored().path).read_bytes()
+    if not isinstance(found, bytes):
+        text = found.text()
+        found = Path(found.stored().path).read_bytes() if text is None else text
+    return found
 
 
 def test_an_archive_is_read_once(tmp_path: Path, manager: PackageManager) -> None:
@@ -97,6 +101,44 @@ def test_an_archive_is_read_once(tmp_path: Path, manager: PackageManager) -> Non
     assert cast(Manager, manager).read == 2
     os.unlink(made.path)
     assert text_of(_contents.contents_of(made, manager), "/usr/big") == b"x" * 300_000
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "read"),
+    [
+        (None, 1),
+        ("{", 2),
+        ("[]", 2),
+        ('{"/usr/share/tool/part": 7}', 2),
+        ('{"/usr/share/tool/part": "another size"}', 2),
+        ('{"/usr/share/tool/part": "\\ud800..\\n"}', 2),
+    ],
+)
+def test_what_scripts_read_is_kept_as_long_as_it_is_whole(
+    tmp_path: Path,
+    manager: PackageManager,
+    monkeypatch: pytest.MonkeyPatch,
+    spoilt: str | None,
+    read: int,
+) -> None:
+    control = Control({"postinst": "#!/bin/sh\n. /usr/share/tool/part\n"}, ())
+    monkeypatch.setattr(manager, "control", lambda path: control)
+    parts = {
+        "share/tool/part": "\u00e4 1\n".encode(),
+        "bin/tool": b"\x7fELF\0",
+        "share/doc/tool/x": b"x",
+    }
+    made = archive(tmp_path, *(member(f"./usr/{path}", data) for path, data in parts.items()))
+    _contents.contents_of(made, manager)
+    [kept] = Path(manager_folder()).glob("sha256-*/texts.json")
+    assert [*json.loads(kept.read_text())] == ["/usr/share/tool/part"]
+    if spoilt is not None:
+        kept.write_text(spoilt)
+    assert (
+        text_of(_contents.contents_of(made, manager), "/usr/share/tool/part")
+        == parts["share/tool/part"]
+    )
+    assert cast(Manager, manager).read == read
 
 
 @pytest.mark.parametrize(
