@@ -21,6 +21,12 @@ _OPERATOR = re.compile(r"<<-|&&|\|\||;;|<<|>>|<&|>&|<>|>\||[;&|()<>\n]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9]+|[@*#?$!-]")
 _OPERATION = re.compile(r"(:?[-=?+]|##?|%%?)")
+_KEYWORD = re.compile(r"[a-z]+|[{}!]")
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
+_REDIRECTED = re.compile(r"([0-9]*)(<<-|<<|>>|<&|>&|<>|>\||<|>)")
+_PLAIN = re.compile(r"[^ \t\r\n;|&()<>'\"\\$`]*")  # of a word
+_PLAIN_QUOTED = re.compile(r"[^\"\\$`]*")  # of what is in double quotes
+_IN_BRACES = re.compile(r"[}'\"\\$`\s;|&()<>]")
 _ENDING = frozenset((";;", ")", "\n", ";", "&", "|", "&&", "||", ""))
 _RESERVED = frozenset(("if", "then", "elif", "else", "fi", "case", "esac", "for", "in"))
 _RESERVED |= frozenset(("while", "until", "do", "done", "{", "}", "!"))
@@ -165,6 +171,7 @@ def parse(text: str) -> Body:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
+        self._asked_at, self._operator = -1, ""  # where an operator was asked for, and which it is
 
     @property
     def line(self) -> int:
@@ -177,14 +184,23 @@ class _Parser:
 
     def skip(self) -> None:
         """Pass over blanks, continued lines and comments."""
-        match = _BLANKS.match(self.text, self.at)
+        if self.at != self._asked_at:
+            self.matched(_BLANKS)
+
+    def matched(self, pattern: re.Pattern[str]) -> str:
+        """Pass over what matches, which may be nothing, and return it."""
+        match = pattern.match(self.text, self.at)
         self.at = match.end() if match else self.at
+        return match[0] if match else ""
 
     def operator(self) -> str:
         """The operator that comes next; empty where there is none, and at the end."""
+        if self.at == self._asked_at:
+            return self._operator
         self.skip()
         match = _OPERATOR.match(self.text, self.at)
-        return match[0] if match else ""
+        self._asked_at, self._operator = self.at, match[0] if match else ""
+        return self._operator
 
     def is_end(self) -> bool:
         self.skip()
@@ -202,7 +218,7 @@ class _Parser:
     def keyword(self) -> str:
         """The reserved word that comes next; empty for another word."""
         self.skip()
-        match = re.compile(r"[a-z]+|[{}!]").match(self.text, self.at)
+        match = _KEYWORD.match(self.text, self.at)
         if match is None or match[0] not in _RESERVED:
             return ""
         after = self.text[match.end() : match.end() + 1]
@@ -370,7 +386,7 @@ class _Parser:
                 break
             if operator:
                 raise self.fail(f"unexpected {operator!r}")
-            named = re.compile(r"([A-Za-z_]\w*)=").match(self.text, self.at)
+            named = _ASSIGNED.match(self.text, self.at)
             if named and not words:
                 self.at = named.end()
                 assignments.append((named[1], self.word(may_be_empty=True)))
@@ -396,7 +412,7 @@ class _Parser:
 
     def redirection(self) -> Redirection | None:
         self.skip()
-        match = re.compile(r"([0-9]*)(<<-|<<|>>|<&|>&|<>|>\||<|>)").match(self.text, self.at)
+        match = _REDIRECTED.match(self.text, self.at)
         if match is None:
             return None
         self.at = match.end()
@@ -423,6 +439,7 @@ class _Parser:
             line = line.lstrip("\t") if is_indented else line
             if line == end:
                 self.text = self.text[:first] + self.text[at:]
+                self._asked_at = -1
                 return "".join(lines)
             lines.append(f"{line}\n")
         raise self.fail(f"a here-document without {end}")
@@ -460,11 +477,7 @@ class _Parser:
             return [] if text == "\n" else [Text(text, True)]
         if sign in "$`":
             return [self.expansion(False)]
-        end = self.at
-        while end < len(self.text) and self.text[end] not in " \t\r\n;|&()<>'\"\\$`":
-            end += 1
-        text = self.text[self.at : end]
-        self.at = end
+        text = self.matched(_PLAIN)
         return [Text(text, False)]
 
     def quoted(self, end: str) -> list[Text | Expansion | Substitution]:
@@ -482,8 +495,9 @@ class _Parser:
                 text = ""
                 parts.append(self.expansion(True))
             else:
-                text += sign
-                self.at += 1
+                plain = self.matched(_PLAIN_QUOTED)
+                self.at += not plain  # a quote in a document, a backslash that stands for itself
+                text += plain or sign
         if end and self.at >= len(self.text):
             raise self.fail("an open quote")
         return [*parts, Text(text, True)] if text else parts
@@ -544,7 +558,7 @@ class _Parser:
             text = self.text
             end = text.find("}", self.at)
             if text[self.at] not in "'\"\\$`":
-                stop = re.compile(r"[}'\"\\$`\s;|&()<>]").search(text, self.at)
+                stop = _IN_BRACES.search(text, self.at)
                 self.at = stop.start() if stop else len(text)
                 parts.append(Text(text[before : self.at], quoted))
             else:

@@ -157,6 +157,16 @@ class ScriptRun(Words):
         return status
 
     def _chain(self, chain: shell.Chain) -> int | None:
+        if len(chain.links) == 1:
+            status = self._pipeline(chain.links[0][1])
+        else:
+            status = self._chained(chain)
+        self._status = status
+        if status and self._stops_at_failures and not (self._asks or self._is_perhaps):
+            self._refuse_failure(chain, status)
+        return status
+
+    def _chained(self, chain: shell.Chain) -> int | None:
         status: int | None = 0
         with self._unsure() as unsure:
             last = len(chain.links) - 1
@@ -168,9 +178,6 @@ class ScriptRun(Words):
                 known, status = status, self._pipeline(pipeline, asks=position < last)
                 if joint and known is None and (joint == "||" or status != 0):
                     status = None
-        self._status = status
-        if status and self._stops_at_failures and not (self._asks or self._is_perhaps):
-            self._refuse_failure(chain, status)
         return status
 
     def _refuse_failure(self, chain: shell.Chain, status: int) -> None:
@@ -391,6 +398,8 @@ class ScriptRun(Words):
             self.variables |= dict(assigned)
             exported, self._exported = self._exported, {*self._exported, *kept}
         try:
+            if not command.redirections:
+                return self._start(words)
             with self._streams(command.redirections):
                 return self._start(words)
         finally:

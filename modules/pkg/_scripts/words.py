@@ -16,6 +16,7 @@ from modules._texts.shell import Unread, Word
 working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
 
 
+_PATTERN = re.compile(r"[*?[]")
 _SUM = re.compile(r"(\$?\w+)\s*([-+])\s*(\$?\w+)")
 
 
@@ -53,7 +54,10 @@ class Words:
         return [field for word in words for field in self._fields_of(word)]
 
     def _fields_of(self, word: Word) -> list[str | None]:
-        if len(word.parts) > 0 and any(
+        if len(word.parts) == 1 and isinstance(part := word.parts[0], shell.Text):
+            if part.quoted or not _PATTERN.search(part.text):
+                return [self._counted(part)]
+        elif any(
             isinstance(part, shell.Expansion) and part.name == "@" and not part.operation
             for part in word.parts
         ):
@@ -70,7 +74,7 @@ class Words:
             if isinstance(part, shell.Text) or part.quoted:
                 is_there = True
                 unquoted = isinstance(part, shell.Text) and not part.quoted
-                has_pattern |= unquoted and any(sign in value for sign in "*?[")
+                has_pattern |= unquoted and bool(_PATTERN.search(value))
                 fields[-1] = (fields[-1] or "") + value
                 continue
             pieces = value.split()
