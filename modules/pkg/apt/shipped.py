@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from modules import _paths, cmd
 from modules._paths import text_of
@@ -71,12 +71,26 @@ def shipped() -> Shipped:
     )
 
 
-@cached_look("packages", "/var/lib/dpkg/status")
-def configuration(names: tuple[str, ...]) -> dict[str, str]:
+def configuration(names: Iterable[str]) -> dict[str, str]:
     """Return the configuration files of packages, with their digests."""
-    shown = cmd.probe(["dpkg-query", "-W", "-f", "${Conffiles}\\n", "--", *names]).stdout
-    matches = (_CONFFILE.match(line) for line in shown.splitlines())
-    return {match[1]: f"md5:{match[2]}" for match in matches if match}
+    known = _configuration_by_name()
+    return {path: digest for name in names for path, digest in known.get(name, {}).items()}
+
+
+@cached_look("packages", "/var/lib/dpkg/status")
+def _configuration_by_name() -> dict[str, dict[str, str]]:
+    """The configuration files of all packages, by the names that each has."""
+    fields = "${Package}\\t${Architecture}\\n${Conffiles}\\n"
+    found: dict[str, dict[str, str]] = {}
+    own: list[dict[str, str]] = []
+    for line in cmd.probe(["dpkg-query", "-W", "-f", fields]).stdout.splitlines():
+        if match := _CONFFILE.match(line):
+            for files in own:
+                files[match[1]] = f"md5:{match[2]}"
+        elif "\t" in line and not line.startswith(" "):
+            name, _, architecture = line.partition("\t")
+            own = [found.setdefault(each, {}) for each in (name, f"{name}:{architecture}")]
+    return found
 
 
 def _declared() -> tuple[list[str], dict[str, str]]:

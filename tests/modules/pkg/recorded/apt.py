@@ -64,9 +64,10 @@ ANSWERS = {
         "'file:/srv/own%20ones/./tool.deb' tool_1%3a2.0_all.deb 12 SHA512:cd34\n"
         "'http://x.org/weak.deb' weak_1_all.deb 12 MD5Sum:ef\n"
     ),
-    "dpkg-query -W -f ${Conffiles}\\n -- adduser": (
-        "\n /etc/adduser.conf 5a8b3d2c5a8b3d2c5a8b3d2c5a8b3d2c\n"
+    "dpkg-query -W -f ${Package}\\t${Architecture}\\n${Conffiles}\\n": (
+        "acl\tamd64\n\nadduser\tall\n /etc/adduser.conf 5a8b3d2c5a8b3d2c5a8b3d2c5a8b3d2c\n"
         " /etc/deluser.conf 11111111111111111111111111111111 obsolete\n"
+        "libc6\tamd64\n /etc/libc.conf 22222222222222222222222222222222\n"
     ),
     "dpkg-deb --showformat=${Package}\\t${Version} --show -- /srv/x.deb": "hello\t2.10-3",
     f"dpkg-query -W -f {DETAIL} -- hello": (
