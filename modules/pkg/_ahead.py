@@ -114,15 +114,15 @@ def _read(
     """What archives hold, each read as soon as it is there. fetch: has them come, in this thread,
     where a run is interrupted. Raises BadArchive, and what that raises.
     """
-    from concurrent.futures import Future, ThreadPoolExecutor
-    from contextvars import copy_context
-    from threading import Event
-
     known = [name for name, archive in archives.items() if _contents.is_kept(archive)]
     contents = {name: _contents.contents_of(archives[name], manager) for name in known}
     waiting = {name: archive for name, archive in archives.items() if name not in contents}
     if not waiting:
         return contents
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from contextvars import copy_context
+    from threading import Event
+
     reading: dict[str, Future[Contents]] = {}
     fetched = Event()
 

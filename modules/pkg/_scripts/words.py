@@ -16,7 +16,7 @@ from modules._texts.shell import Unread, Word
 working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
 
 
-_PATTERN = re.compile(r"[*?[]")
+_PATTERN = re.compile(r"[*?]|\[.+\]", re.DOTALL)
 _SUM = re.compile(r"(\$?\w+)\s*([-+])\s*(\$?\w+)")
 
 
@@ -74,7 +74,7 @@ class Words:
             if isinstance(part, shell.Text) or part.quoted:
                 is_there = True
                 unquoted = isinstance(part, shell.Text) and not part.quoted
-                has_pattern |= unquoted and bool(_PATTERN.search(value))
+                has_pattern |= unquoted and any(sign in value for sign in "*?[")
                 fields[-1] = (fields[-1] or "") + value
                 continue
             pieces = value.split()
@@ -87,7 +87,7 @@ class Words:
                 is_there = True
         if not is_there and fields == [""]:
             return []
-        if has_pattern:
+        if has_pattern and any(_PATTERN.search(each or "") for each in fields):
             found = [path for each in fields for path in self._paths_like(each or "")]
             return [*found] or fields
         return fields
