@@ -10,6 +10,7 @@ from modules._planned.machine import looks_kept, planned_machine
 from modules.pkg import _scripts
 from modules.pkg._ahead import PlannedPackage, planned_packages
 from modules.pkg._laid import former_package, install, take_away
+from modules.pkg._scripts import calculated
 from modules.pkg.package_manager import NEEDS, PROVIDES, PackageManager, Transaction
 from modules.pkg.providers import provider
 from modules.service._planned import plan_enabled, plan_running
@@ -22,6 +23,7 @@ def run(transaction: Transaction) -> None:
     """Make what the state that runs now has noted true for the looks that follow."""
     with looks_kept("packages", "candidates"):
         _plan(transaction)
+    calculated.keep()
 
 
 def _plan(transaction: Transaction) -> None:

@@ -8,9 +8,10 @@ import re
 import stat as bits
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from modules import _accounts, _paths, cmd, file
+from modules import _accounts, _paths, file
 from modules._texts.shell import Unread
 from modules.alternatives import _planned as alternatives
+from modules.pkg._scripts.calculated import said
 from modules.pkg._scripts.declared_files import make_accounts, make_files, planned
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, known, made, options, read, refuse
 from modules.pkg._scripts.run import Outcome
@@ -451,8 +452,7 @@ def _maintscript_helper(words: list[str], text: str | None) -> Told:
         return 0
     last = _LAST.get(own[0], len(own))
     if last < len(own) and own[last]:
-        compared = cmd.probe(["dpkg", "--compare-versions", configures[1], "gt", own[last]])
-        if compared.retcode == 0:
+        if said(["dpkg", "--compare-versions", configures[1], "gt", own[last]]).status == 0:
             return 0
     raise Unread("dpkg-maintscript-helper")
 

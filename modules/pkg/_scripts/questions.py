@@ -7,20 +7,18 @@ import os
 import re
 import shlex
 import stat as bits
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 
 from modules import _accounts, _paths, cmd, file
 from modules._accounts import found, group_of, user_of
-from modules._machine import processes
 from modules._planned.machine import planned_machine
 from modules._texts.shell import Unread
 from modules.pkg._scripts import find
+from modules.pkg._scripts.calculated import MOST_SECONDS, said
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, entry_of, known, options, read
 from modules.pkg._scripts.run import Outcome
 from modules.pkg._scripts.words import in_folder, working_folder
-from runner.api import CommandFailed, Record, here
-
-MOST_SECONDS = 10.0  # of a program that only reads
+from runner.api import Record
 
 FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 # what they do is nothing that states look at: caches, indexes, what runs, a log
@@ -221,33 +219,11 @@ def _calculates(name: str) -> None:
     @known(name, only_looks=True)
     def calculated(words: list[str], text: str | None) -> Told:
         """What depends on the words alone, as the program says it."""
-        return _said([name, *words])
+        return said([name, *words])
 
 
 for _name in ("expr", "printf", "seq", "uname"):
     _calculates(_name)
-
-
-def _said(argv: list[str], text: str = "") -> Outcome:
-    """What a program says that reads a text and nothing else, and writes nothing: asked once."""
-    answers: MutableMapping[tuple[str, ...], Outcome] = here.store(
-        "what words and texts make of themselves"
-    )
-    key = (*argv, text)
-    if key not in answers:
-        try:  # it need not see what is planned
-            done = processes.run_to_end(
-                argv,
-                env={**os.environ, **processes.LOCALE},
-                cwd=None,
-                stdin=text,
-                timeout=MOST_SECONDS,
-                rstrip=False,
-            )
-        except CommandFailed:
-            return Outcome(None, None)
-        answers[key] = Outcome(done.retcode, done.stdout)
-    return answers[key]
 
 
 class Filter(Record):
@@ -330,7 +306,7 @@ def _filters(name: str, kind: Filter) -> None:
         read_text = "".join(each or "" for each in held) if files else text
         if read_text is None:
             return Outcome(None, None)
-        return _said([name, *kind.safe, *given, "--", *plain], read_text)
+        return said([name, *kind.safe, *given, "--", *plain], read_text)
 
 
 def _in_place(kind: Filter, words: Sequence[str]) -> Told:
@@ -341,10 +317,10 @@ def _in_place(kind: Filter, words: Sequence[str]) -> Told:
         held = read(path)
         if held is None:
             return 4
-        said = _said(["sed", *kind.safe, *given, "--", *plain], held)
-        if said.status != 0 or said.output is None:
+        edited = said(["sed", *kind.safe, *given, "--", *plain], held)
+        if edited.status != 0 or edited.output is None:
             raise Unread("sed")
-        file.write(path, said.output.encode("utf-8", "surrogateescape"))
+        file.write(path, edited.output.encode("utf-8", "surrogateescape"))
     return 0
 
 
@@ -501,11 +477,11 @@ def _id(words: list[str], text: str | None) -> Told:
 @known("dpkg", only_looks=True)
 def _dpkg(words: list[str], text: str | None) -> Told:
     if words[:1] == ["--compare-versions"]:
-        return cmd.probe(["dpkg", *words]).retcode
+        return said(["dpkg", *words])
     if words[:1] in (["-L"], ["--listfiles"]):
         return _listed(words[1:])
     if words == ["--print-architecture"]:
-        return _said(["dpkg", *words])
+        return said(["dpkg", *words])
     return Outcome(None, None)
 
 
@@ -518,7 +494,7 @@ def _listed(names: Sequence[str]) -> Outcome:
             members = planned[name].contents.members
             told += "".join(f"{member.path}\n" for member in members)
         else:
-            told += _said(["dpkg", "-L", name]).output or ""
+            told += cmd.probe(["dpkg", "-L", name], rstrip=False).stdout
     return Outcome(0, told)
 
 
