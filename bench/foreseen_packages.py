@@ -16,6 +16,7 @@ followed.
 
 from __future__ import annotations
 
+import compileall
 import json
 import subprocess
 import sys
@@ -65,6 +66,8 @@ def least(work: Callable[[], object], before: Callable[[], object] = lambda: Non
 
 def main() -> None:
     names = tuple(sys.argv[1:]) or PACKAGES
+    for room in ("runner", "states", "modules"):
+        compileall.compile_dir(ROOT / room, quiet=1)
     with tempfile.TemporaryDirectory() as folder, debian(layer_or_skip("base")) as machine:
         fetch = ["apt-get", "-qq", "-y", "-o", f"Dir::Cache::archives={folder}/"]
         subprocess.run([*fetch, "install", "--download-only", *names], check=True)

@@ -523,6 +523,8 @@ def owners(paths: Sequence[str]) -> dict[str, str]:
 
 def file_list(name: str) -> list[str]:
     """Return the files and folders of an installed package."""
+    if own := apt_shipped.paths((name, f"{name}:{architecture()}")):
+        return own
     lines = cmd.probe(["dpkg-query", "-L", "--", name]).stdout.splitlines()
     return [line for line in lines if line.startswith("/") and line != "/."]
 

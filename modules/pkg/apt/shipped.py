@@ -93,6 +93,12 @@ def _configuration_by_name() -> dict[str, dict[str, str]]:
     return found
 
 
+def paths(stems: Sequence[str]) -> list[str]:
+    """Return the files and folders of an installed package. stems: the names that it may have."""
+    lines = "".join(read_all(f"{INFO}/{stem}.list") for stem in stems).splitlines()
+    return [line for line in lines if line.startswith("/") and line != "/."]
+
+
 def _declared() -> tuple[list[str], dict[str, str]]:
     """The packages that each installation has, and configuration files with their digests."""
     fields = (
