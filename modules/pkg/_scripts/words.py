@@ -17,6 +17,7 @@ working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
 
 
 _PATTERN = re.compile(r"[*?]|\[.+\]", re.DOTALL)
+_QUOTE = shell.Text("", True)  # what a word in quotes begins with
 _SUM = re.compile(r"(\$?\w+)\s*([-+])\s*(\$?\w+)")
 
 
@@ -54,14 +55,17 @@ class Words:
         return [field for word in words for field in self._fields_of(word)]
 
     def _fields_of(self, word: Word) -> list[str | None]:
-        if len(word.parts) == 1 and isinstance(part := word.parts[0], shell.Text):
-            if part.quoted or not _PATTERN.search(part.text):
-                return [self._counted(part)]
-        elif any(
+        alone = _alone(word)
+        if alone is not None:
+            value = self._counted(alone)
+            if value is None or alone.quoted or isinstance(alone, shell.Text):
+                return [value]
+            return [*value.split()]
+        if any(
             isinstance(part, shell.Expansion) and part.name == "@" and not part.operation
             for part in word.parts
         ):
-            plain = [part for part in word.parts if part not in (shell.Text("", True),)]
+            plain = [part for part in word.parts if part != _QUOTE]
             if len(plain) != 1:
                 return [None]
             return [*self.arguments]
@@ -180,6 +184,19 @@ class Words:
         return text
 
 
+def _alone(word: Word) -> shell.Text | shell.Expansion | shell.Substitution | None:
+    """The only part of a word, where that is no pattern, and does not stand for all arguments."""
+    parts = word.parts
+    if len(parts) == 2 and parts[0] == _QUOTE and parts[1].quoted:
+        parts = parts[1:]
+    if len(parts) != 1:
+        return None
+    part = parts[0]
+    if isinstance(part, shell.Text):
+        return part if part.quoted or not _PATTERN.search(part.text) else None
+    return None if isinstance(part, shell.Expansion) and part.name == "@" else part
+
+
 # the classes of characters that a pattern may name in its brackets
 _CLASSES = {"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \t", "digit": "0-9"}
 _CLASSES |= {"lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z", "xdigit": "0-9A-Fa-f"}
@@ -197,7 +214,9 @@ def fits(text: str, pattern: str) -> bool:
             raise Unread(f"the pattern {pattern}")
         return _CLASSES[found[1]]
 
-    return fnmatch.fnmatchcase(text, re.sub(r"\[:(\w+):\]", characters, pattern))
+    if "[:" in pattern:
+        pattern = re.sub(r"\[:(\w+):\]", characters, pattern)
+    return fnmatch.fnmatchcase(text, pattern)
 
 
 def _cut(value: str, operation: str, pattern: str) -> str:
