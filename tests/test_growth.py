@@ -199,6 +199,32 @@ def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> Non
         assert many - some < 2.6 * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"
 
 
+@pytest.mark.parametrize("kind", ["require", "watch", "onchanges_any", "listen", "glob"])
+def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Path) -> None:
+    """Each state of an SLS refers to all states of those before it: that is one line for each SLS,
+    however many states these have.
+    """
+
+    def sls(number: int, count: int) -> str:
+        before = range(number)
+        targets = [f"{{test: 't{n}_*'}}" if kind == "glob" else f"{{sls: s{n}}}" for n in before]
+        asked = f"    - {'require' if kind == 'glob' else kind}: [{', '.join(targets)}]\n"
+        return f"include: [{', '.join(f's{n}' for n in before)}]\n" + "".join(
+            f"t{number}_{n}:\n  test.nop:\n    - order: {number * count + n}\n{asked}"
+            for n in range(count)
+        )
+
+    def runs(count: int) -> tuple[int, int]:
+        files = {f"s{number}": sls(number, count) for number in range(4)}
+        options = options_for(tmp_path / str(count), files)
+        first, _, kept = (counted(lambda: pipeline.sls(options, ["s3"])) for _ in range(3))
+        return first, kept
+
+    runs(3)  # what is loaded once
+    for few, some, many in zip(*map(runs, (20, 40, 80)), strict=True):
+        assert many - some < 2.3 * (some - few), f"20: {few}, 40: {some}, 80: {many} lines"
+
+
 @pytest.mark.parametrize("name", TREES)
 def test_a_check_costs_in_proportion(name: str, tmp_path: Path) -> None:
     def checked(count: int) -> int:

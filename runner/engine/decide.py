@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from runner.engine.step import RUN, Decision, Verdict
 from runner.model.chunk import Chunk, Edge
+from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 from runner.model.result import Result
 
@@ -117,6 +118,27 @@ def _changed_watches(seen: Seen) -> tuple[Edge, ...]:
     return tuple(
         edge for edge, target in seen if edge.counts_as.reaction == "watch" and _sets_off(target)
     )
+
+
+class Calm(Record):
+    """What the results of many states, none of which stops anything, come to. first: where those
+    stand that say as much as all: one that ran, one that did not. changed: something may react.
+    """
+
+    first: tuple[int, ...]
+    changed: bool
+
+
+def calm(results: Sequence[Result]) -> Calm | None:
+    """Return what results come to; None where it takes each of them."""
+    first: dict[bool, int] = {}
+    changed = False
+    for number, result in enumerate(results):
+        if result.result is False or result.cause is not None:
+            return None
+        changed = changed or result.result is None or bool(result.changes) or result.undecided
+        first.setdefault(result.ran, number)
+    return Calm((*first.values(),), changed)
 
 
 def is_hindered(target: Result) -> bool:

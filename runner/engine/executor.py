@@ -17,7 +17,7 @@ from runner.engine.reactions import ReactionTracker, SuppressedReactions, descri
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import DECLINED, NOT_RUN, RUN, Invocation, Mode, Reaction, Step, Verdict
-from runner.model.chunk import LEFT_OUT, Chunk, Edge
+from runner.model.chunk import LEFT_OUT, Chunk, Edge, Edges
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
 from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
@@ -26,7 +26,7 @@ from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from runner.engine.parallel import ParallelStates
     from runner.engine.step import Decision
@@ -51,6 +51,7 @@ class Executor:
         self.tracker, self.judge = tracker, judge
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
+        self._calm: dict[int, decisions.Calm | None] = {}  # by the targets of groups
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
         # whether any state may run beside others: else none is waited for
@@ -412,9 +413,33 @@ class Executor:
             self._ended(position, decisions.not_run_result(chunk, decision), decision, pending)
         return decision
 
-    def _decided(self, edges: Sequence[Edge], pending: Sequence[PendingReaction]) -> Decision:
+    def _decided(self, edges: Edges, pending: Sequence[PendingReaction]) -> Decision:
         due = self.tracker.due(pending, self.run.results) if pending else ()
-        return decisions.decide(edges, self._seen, due) if edges or due else RUN
+        if not edges.groups and not due:
+            return RUN
+        return decisions.decide([*self._telling(edges)], self._seen, due)
+
+    def _telling(self, edges: Edges) -> Iterator[Edge]:
+        """The requisites by which it is decided. Of many that one requisite stands for the first
+        says as much as all, where nothing about any of them calls for something.
+        """
+        for group in edges.groups:
+            targets, kind = group.targets, group.kind
+            if len(targets) > 1 and not kind.prepares:
+                calm = self._calm_of(targets)
+                if calm and not (calm.changed and kind.reacts_or_skips):
+                    targets = tuple(targets[number] for number in calm.first)
+            for target in targets:
+                yield Edge(group.holder, kind, target, *group[3:])
+
+    def _calm_of(self, targets: tuple[int, ...]) -> decisions.Calm | None:
+        """What many states have come to; None as long as one has not ended."""
+        if id(targets) not in self._calm:
+            results = [self.results[target] for target in targets if target in self.results]
+            if len(results) < len(targets):
+                return None
+            self._calm[id(targets)] = decisions.calm(results)
+        return self._calm[id(targets)]
 
     def _finish(self, position: int, result: Result) -> None:
         with undisturbed():
@@ -473,19 +498,17 @@ class Executor:
 
     def _listeners(self) -> None:
         done: set[int] = set()
-        for edge in self.plan.listening():
-            position, source = edge.holder, self._seen(edge)
-            chunk = self.plan.chunk(position)
-            changed = (
-                source is not None
-                and (bool(source.changes) or source.undecided)
-                and not source.noop
-            )
+        for group in self.plan.listening():
+            position = group.holder
             if position in done or not (
-                changed
-                or edge.kind in self.tracker.due(self.tracker.pending(chunk), self.run.results)
+                any(map(self._is_heard, self._telling(Edges([group]))))
+                or group.kind
+                in self.tracker.due(
+                    self.tracker.pending(self.plan.chunk(position)), self.run.results
+                )
             ):
                 continue
+            chunk = self.plan.chunk(position)
             done.add(position)
             own, prepared = self.results.get(position), position in self.plan.relations.prepared_by
             # else, as Salt: it did not run when its change was to be prepared
@@ -493,6 +516,11 @@ class Executor:
                 own = self._listener(position)
             if own.result and not self.run.dry:
                 self.tracker.forget(chunk.tag, None, "listen")
+
+    def _is_heard(self, edge: Edge) -> bool:
+        """Return whether a listener hears of a change."""
+        source = self._seen(edge)
+        return source is not None and (bool(source.changes) or source.undecided) and not source.noop
 
     def _listener(self, position: int) -> Result:
         """The reaction of a listener."""

@@ -34,8 +34,9 @@ def candidates(
         chunk = plan.chunk(other)
         if other == position or other in done or chunk.state != plan.chunk(position).state:
             continue
-        edges = [edge for edge in plan.relations.of(other) if edge.kind.orders]
-        ended = all(not edge.kind.prepares and edge.target in done for edge in edges)
+        groups = [group for group in plan.relations.of(other).groups if group.kind.orders]
+        ended = not any(group.kind.prepares for group in groups)
+        ended = ended and all(target in done for group in groups for target in group.targets)
         ended = ended and all(first in done for first in plan.comes_after(other))
         if ended and not chunk.args.keys() & GUARDS and would_run(other):
             taken.append(other)

@@ -12,7 +12,7 @@ from runner.engine import decide as decisions
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import NOT_RUN
-from runner.model.chunk import Chunk, Edge
+from runner.model.chunk import Chunk, Edge, EdgeGroup
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from runner.engine.step import Decision
+    from runner.model.places import Place
+    from runner.model.requisite_kinds import RequisiteKind
 
 
 class ReactionTracker:
@@ -32,14 +34,20 @@ class ReactionTracker:
         self._required = required
         self._journal = journal
         self._plan = plan
-        self._reactors: dict[int, list[Edge]] = {}
-        for edge in plan.relations.edges:
-            if edge.kind.reaction:
-                self._reactors.setdefault(edge.target, []).append(edge)
+        # a state -> the groups whose targets have it, each list once for all of these
+        self._reactors: dict[int, list[list[EdgeGroup]]] = {}
+        by_targets: dict[tuple[int, ...], list[EdgeGroup]] = {}
+        for group in plan.relations.edges.groups:
+            if group.kind.reaction:
+                if group.targets not in by_targets:
+                    by_targets[group.targets] = []
+                    for target in group.targets:
+                        self._reactors.setdefault(target, []).append(by_targets[group.targets])
+                by_targets[group.targets].append(group)
         for position, step in enumerate(plan.steps):
             if step.self_refreshing:
-                own = Edge(position, WATCH, position, step.chunk.place)
-                self._reactors.setdefault(position, []).append(own)
+                own = EdgeGroup(position, WATCH, (position,), step.chunk.place)
+                self._reactors.setdefault(position, []).append([own])
 
     def pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
         """The pending reactions of a chunk."""
@@ -95,20 +103,26 @@ class ReactionTracker:
 
     def _due(self, position: int, results: Mapping[int, Result]) -> Iterator[PendingReaction]:
         """Who will have to react to a state; those left out of the run do so in a later one."""
-        edges = self._reactors.get(position, ())
+        groups = self._reactors.get(position, ())
         absents = self._plan.relations.absent_reactors.get(position, ())
-        if not (edges or absents):
+        if not (groups or absents):
             return
         now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         source, run = self._plan.chunk(position).tag, self._plan.run_id
-        for edge in edges:
-            reacting = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
-            if reacting and (edge.holder not in results or edge.kind.reaction == "listen"):
-                reactor, place = self._plan.chunk(edge.holder).tag, str(edge.place)
-                yield PendingReaction(reactor, edge.kind.reaction, source, run, now, place)
+        for holder, kind, at in self._reactions(position):
+            reacting = not kind.needs_mod_watch or self._plan.steps[holder].reacts
+            if reacting and (holder not in results or kind.reaction == "listen"):
+                reactor, place = self._plan.chunk(holder).tag, str(at)
+                yield PendingReaction(reactor, kind.reaction, source, run, now, place)
         for absent in absents:
             place = str(absent.place)
             yield PendingReaction(absent.tag, absent.reaction, source, run, now, place)
+
+    def _reactions(self, position: int) -> Iterator[tuple[int, RequisiteKind, Place]]:
+        """Who would react to a state, by what, and where that is said."""
+        groups = (group for groups in self._reactors.get(position, ()) for group in groups)
+        for group in sorted(groups, key=lambda group: group.holder):
+            yield group.holder, group.kind, group.place
 
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle pending reactions: a source ended without a change, the reactor reacted, or it was
@@ -162,12 +176,15 @@ class SuppressedReactions:
         self._plan = plan
         self._results = results
         self._suppressed: set[int] = set()
+        self._has_noop = any(step.noop for step in plan.steps)
 
     def note(self, position: int, result: Result) -> Result:
         """Add to a result what it would have reacted to. What changed something itself sends its
         own events.
         """
         if result.noop or result.changes or result.result is not True:
+            return result
+        if not self._has_noop:
             return result
         edges = self._plan.relations.of(position)
         targets = [edge.target for edge in edges if self._would_send(edge)]

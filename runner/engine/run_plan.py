@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from runner.engine.step import Reaction, Step, Verdict
-from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.chunk import NO_EDGES, Chunk, EdgeGroup, Edges, Relations
 from runner.model.records import Record
 from runner.model.result import Result
 
@@ -30,11 +30,9 @@ class RunPlan(Record):
     def chunk(self, position: int) -> Chunk:
         return self.steps[position].chunk
 
-    def judged_by(self, position: int) -> tuple[Edge, ...]:
+    def judged_by(self, position: int) -> Edges:
         """The requisites that decide about a state, those on what is left out included."""
-        unanswered = self.relations.unanswered.get(position)
-        own = self.relations.of(position)
-        return own + unanswered if unanswered else own
+        return self.relations.of(position) + self.relations.unanswered.get(position, NO_EDGES)
 
     def comes_after(self, position: int) -> list[int]:
         """The states that a state comes after by itself (automatic relationships)."""
@@ -63,18 +61,22 @@ class RunPlan(Record):
         """The states whose changes are still to come that this one requires, also through others;
         the nearest first.
         """
-        near, seen = [position], {position}
+        near, seen, asked = [position], {position}, set[tuple[int, ...]]()
         pending: list[int] = []
         for number in near:
-            for edge in self.relations.of(number):
-                if edge.target in seen or not edge.kind.orders or edge.target not in results:
+            for group in self.relations.of(number).groups:
+                if not group.kind.orders or group.targets in asked:
                     continue
-                seen.add(edge.target)
-                near.append(edge.target)
-                result = results[edge.target]
-                stays = result.noop and not self.steps[position].noop  # as it is now
-                if result.result is None and result.cause is None and not stays:
-                    pending.append(edge.target)
+                asked.add(group.targets)
+                for target in group.targets:
+                    if target in seen or target not in results:
+                        continue
+                    seen.add(target)
+                    near.append(target)
+                    result = results[target]
+                    stays = result.noop and not self.steps[position].noop  # as it is now
+                    if result.result is None and result.cause is None and not stays:
+                        pending.append(target)
         return tuple(dict.fromkeys(self.steps[number].title for number in pending))
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
@@ -106,30 +108,30 @@ class RunPlan(Record):
         key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
         return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
 
-    def listening(self) -> list[Edge]:
-        """The edges from listeners to what they listen to, in the order of the states that say so:
-        `listen` before `listen_in`.
+    def listening(self) -> list[EdgeGroup]:
+        """What listeners listen to, in the order of the states that say so: `listen` before
+        `listen_in`.
         """
         rank = {position: number for number, position in enumerate(self.order)}
 
-        def place(edge: Edge) -> tuple[int, bool, int, int]:
-            requisites = self.chunk(edge.holder).requisites
-            own = any(requisite.place == edge.place for requisite in requisites)
-            declared_by = edge.holder if own else edge.target
-            return rank.get(declared_by, len(rank)), not own, edge.place.line, edge.place.column
+        def place(group: EdgeGroup) -> tuple[int, bool, int, int]:
+            requisites = self.chunk(group.holder).requisites
+            own = any(requisite.place == group.place for requisite in requisites)
+            declared_by = group.holder if own else group.targets[0]
+            return rank.get(declared_by, len(rank)), not own, group.place.line, group.place.column
 
-        edges = (
-            edge
-            for edge in self.relations.edges
-            if edge.kind.reaction == "listen" and self.steps[edge.holder].reacts
+        groups = (
+            group
+            for group in self.relations.edges.groups
+            if group.kind.reaction == "listen" and self.steps[group.holder].reacts
         )
-        return sorted(edges, key=place)
+        return sorted(groups, key=place)
 
     def reacts_otherwise(self, position: int) -> bool:
         """Return whether a state has requisites that have it run for others' sake (onchanges,
         onfail, prereq).
         """
         relations = self.relations
-        if not (relations.edges or relations.unanswered):
+        if not (relations.by_holder or relations.unanswered):
             return False
-        return any(edge.kind.conditional for edge in self.judged_by(position))
+        return any(group.kind.conditional for group in self.judged_by(position).groups)

@@ -16,14 +16,14 @@ from runner.api import StateFailed
 from runner.engine.loader.hooks import answer_of
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Step
-from runner.model.chunk import Chunk, Edge
+from runner.model.chunk import Chunk, Edges
 from runner.model.errors import RunnerError
 from runner.model.result import Result
 from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
 LONGEST_WAIT = 0.25  # seconds that a file waits for others
@@ -82,13 +82,13 @@ class SharedCommit:
             return str(answer_of(its_file, "its_file", step.chunk, step.call.own_arguments))
         return ""
 
-    def admits(self, position: int, edges: Iterable[Edge]) -> bool:
+    def admits(self, position: int, edges: Edges) -> bool:
         """Return whether a state may run before those that wait have ended."""
         return (
             self.takes(position)
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
-            and not any(edge.target in self._done for edge in edges)
+            and all(self._done.keys().isdisjoint(group.targets) for group in edges.groups)
             and self._may_follow(self.file_of(position))
         )
 

@@ -12,7 +12,7 @@ from runner.model.requisite_kinds import RequisiteKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
 
@@ -127,6 +127,57 @@ class Edge(Record):
         return (self.holder, self.target) if self.kind.prepares else (self.target, self.holder)
 
 
+class EdgeGroup(Record):
+    """The edges of one requisite of `holder`: it may stand for many states, those of an SLS file or
+    of a pattern. Groups on the same states share their `targets`.
+    """
+
+    holder: int
+    kind: RequisiteKind
+    targets: tuple[int, ...]
+    place: Place
+    automatic: bool = False
+    ordering: RequisiteKind | None = None
+
+    @property
+    def counts_as(self) -> RequisiteKind:
+        """As of `Edge`."""
+        return self.ordering or self.kind
+
+    def edges(self) -> Iterator[Edge]:
+        for target in self.targets:
+            yield Edge(self.holder, self.kind, target, *self[3:])
+
+
+class Edges:
+    """Edges by their groups: each edge is made where somebody asks for it."""
+
+    __slots__ = ("groups",)
+
+    def __init__(self, groups: Iterable[EdgeGroup] = ()) -> None:
+        self.groups = tuple(groups)
+
+    def __iter__(self) -> Iterator[Edge]:
+        for group in self.groups:
+            yield from group.edges()
+
+    def __len__(self) -> int:
+        return sum(len(group.targets) for group in self.groups)
+
+    def __add__(self, others: Edges) -> Edges:
+        return Edges(self.groups + others.groups) if others.groups else self
+
+    def __repr__(self) -> str:
+        return f"Edges({self.groups!r})"
+
+    @classmethod
+    def of(cls, edges: Iterable[Edge]) -> Edges:
+        return cls(EdgeGroup(edge[0], edge[1], (edge[2],), *edge[3:]) for edge in edges)
+
+
+NO_EDGES = Edges()
+
+
 class AbsentReactor(Record):
     """A state that is left out of the run, and would react to one of it: it is to do so later."""
 
@@ -138,8 +189,7 @@ class AbsentReactor(Record):
 class Relations(Record):
     """All edges between the chunks, by their holders."""
 
-    edges: tuple[Edge, ...]
-    by_holder: Mapping[int, tuple[Edge, ...]]
+    by_holder: Mapping[int, Edges]
     automatic: tuple[
         tuple[int, int, str], ...
     ] = ()  # (first, then, the hook that asked for it): order only
@@ -148,10 +198,20 @@ class Relations(Record):
         int, tuple[int, ...]
     ] = {}  # a state -> what prereqs look at right before it runs
 
-    unanswered: Mapping[int, tuple[Edge, ...]] = {}  # conditional ones, on what is left out
+    unanswered: Mapping[int, Edges] = {}  # conditional ones, on what is left out
     # a state -> those left out that would react to it
     absent_reactors: Mapping[int, tuple[AbsentReactor, ...]] = {}
 
-    def of(self, holder: int) -> tuple[Edge, ...]:
+    @property
+    def edges(self) -> Edges:
+        """All of them, in the order of their holders."""
+        return Edges(group for edges in self.by_holder.values() for group in edges.groups)
+
+    @property
+    def preparing(self) -> Edges:
+        """Those by which a state looks at another one before that runs (prereq)."""
+        return Edges(group for group in self.edges.groups if group.kind.prepares)
+
+    def of(self, holder: int) -> Edges:
         """The edges of one chunk, in the order of its requisites."""
-        return self.by_holder.get(holder, ())
+        return self.by_holder.get(holder, NO_EDGES)

@@ -72,6 +72,7 @@ class RequisiteKind(str):
         self.prepares = prepares
         # whether it may skip a state that nothing is wrong with
         self.conditional = prepares or bool(must_fail) or reaction == "onchanges"
+        self.reacts_or_skips = self.conditional or bool(reaction)
         self.without_mod_watch = without_mod_watch
         self.in_form = in_form
         self.in_key = f"{name}_in"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from itertools import groupby
 
 from runner.api import running
 from runner.engine import step_hooks
@@ -14,7 +15,7 @@ from runner.engine.step import Step
 from runner.language.arguments import bind, global_checks
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.language.pillar import undecrypted as encrypted_values
-from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.chunk import Chunk, Edge, Edges, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar, suggested
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
@@ -339,13 +340,13 @@ def _of_cycles(
         )
         for cycle in cyclic_edges
     ]
-    edges = tuple(
-        sorted(
-            (edge for cycle in cycles for edge in cycle),
-            key=lambda edge: (edge.holder, edge.target),
-        )
+    edges = sorted(
+        (edge for cycle in cycles for edge in cycle), key=lambda edge: (edge.holder, edge.target)
     )
-    return tuple(chunks[number] for number in members), Relations(edges, {}), cycles
+    by_holder = {
+        holder: Edges.of(own) for holder, own in groupby(edges, key=lambda edge: edge.holder)
+    }
+    return tuple(chunks[number] for number in members), Relations(by_holder), cycles
 
 
 # what Salt takes no notice of while it compiles, and a strict reader refuses

@@ -9,7 +9,7 @@ import io
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
-from runner.model.chunk import Chunk, Edge, Relations, Requisite
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import JoinedList, JoinedMap, Place, PlacedList, PlacedMap, Source, Untyped
 from runner.model.requisite_kinds import KINDS, RequisiteKind
@@ -19,7 +19,7 @@ from runner.support.yaml.rendered_text import Rendered
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pickle
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 else:
     import _pickle as pickle  # `pickle` is the same in Python, and imports more
@@ -49,14 +49,17 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree.
     """
-    relations, edges = plan.relations, [*plan.relations.by_holder.items()]
-    if relations.edges != _flat(edges):
-        raise NotKept("edges")
+    relations = plan.relations
+    sets: dict[tuple[int, ...], int] = {}
+    rows = [
+        (holder, [_row(group, sets) for group in edges.groups])
+        for holder, edges in relations.by_holder.items()
+    ]
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
-    parts = [*_parts(plan.steps), *_parts([(holder, _spans(held)) for holder, held in edges])]
-    others = (relations._replace(edges=(), by_holder={}), *plan[2:])
-    writer.dump((len(plan.steps), len(parts), *others))
+    parts = [*_parts(plan.steps), *_parts(rows)]
+    others = (relations._replace(by_holder={}), *plan[2:])
+    writer.dump((len(plan.steps), len(parts), [*map(_spans, sets)], *others))
     for part in parts:
         writer.clear_memo()
         writer.dump(part)
@@ -70,42 +73,38 @@ def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 # Requisites and edges are many, and a record that is written by itself costs more than its work
 # in a run: they are written as rows of plain values.
 if TYPE_CHECKING:
-    _Span = tuple[Any, ...]  # an Edge but for its holder, its place in parts; how many more
+    _Row = tuple[
+        Any, ...
+    ]  # an EdgeGroup but for its holder: its targets by number, its place in parts
 _REQUISITES = Chunk._fields.index("requisites")
 
 
-def _spans(edges: tuple[Edge, ...]) -> list[_Span]:
-    """Some edges of one holder, those on states that follow each other (a requisite on an SLS file
-    has many) as the first of them and how many more there are.
+def _row(group: EdgeGroup, sets: dict[tuple[int, ...], int]) -> _Row:
+    """A group as a row. sets: targets that groups share, by their numbers. A single one stands for
+    itself.
     """
-    spans: list[_Span] = []
-    last = None
-    more = 0
-    for edge in edges:
-        _, kind, target, place, automatic, ordering = edge
-        now = (kind, *place, automatic, ordering)
-        if now == last and target == spans[-1][0] + more + 1:
-            more += 1
-            continue
-        if more:
-            spans[-1] = (*spans[-1][:-1], more)
-        spans.append((target, *now, 0))
-        last, more = now, 0
-    if more:
-        spans[-1] = (*spans[-1][:-1], more)
+    _, kind, targets, place, automatic, ordering = group
+    alone = len(targets) == 1
+    where = targets[0] if alone else -1 - sets.setdefault(targets, len(sets))
+    return where, kind, *place, automatic, ordering
+
+
+def _group(holder: int, row: _Row, sets: Sequence[tuple[int, ...]]) -> EdgeGroup:
+    where, kind, document, line, column, automatic, ordering = row
+    targets = (where,) if where >= 0 else sets[-1 - where]
+    place = Place(document, line, column)
+    return EdgeGroup(holder, kind, targets, place, automatic, ordering)
+
+
+def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Numbers as spans, first and last, of those that follow each other."""
+    spans: list[tuple[int, int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
     return spans
-
-
-def _edges(holder: int, spans: Sequence[_Span]) -> tuple[Edge, ...]:
-    """Return the edges that spans stand for."""
-    edges: list[Edge] = []
-    for first, kind, document, line, column, automatic, ordering, more in spans:
-        place = Place(document, line, column)
-        edges += [
-            Edge(holder, kind, target, place, automatic, ordering)
-            for target in range(first, first + more + 1)
-        ]
-    return tuple(edges)
 
 
 def _as_row(chunk: Chunk) -> tuple[Any, ...]:
@@ -127,11 +126,6 @@ def _of_row(*values: Any) -> Chunk:
     return Chunk._make(row)
 
 
-def _flat(edges: Iterable[tuple[int, tuple[Edge, ...]]]) -> tuple[Edge, ...]:
-    """All edges, in the order of their holders."""
-    return tuple(edge for _, held in edges for edge in held)
-
-
 def from_bytes(
     data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry
 ) -> CompiledPlan:
@@ -140,12 +134,18 @@ def from_bytes(
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    number, parts, relations, *others = _BytesReader(file, names).load()
+    number, parts, spans, relations, *others = _BytesReader(file, names).load()
+    sets = [
+        tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
+    ]
     rows: list[Any] = []
     for _ in range(parts):
         rows += _BytesReader(file, names).load()
-    edges = [(holder, _edges(holder, spans)) for holder, spans in rows[number:]]
-    relations = relations._replace(edges=_flat(edges), by_holder=dict(edges))
+    by_holder = {
+        holder: Edges(_group(holder, row, sets) for row in of_holder)
+        for holder, of_holder in rows[number:]
+    }
+    relations = relations._replace(by_holder=by_holder)
     return CompiledPlan(tuple(rows[:number]), relations, *others)
 
 

@@ -6,6 +6,7 @@ its page.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,15 +28,20 @@ class KeptRelations:
         """The states with a mod_watch that watch another state, or listen to it, by its tag as
         results have it.
         """
-        return self._watchers.get(tag, ())
+        return (self._plan.chunk(each) for each in chain.from_iterable(self._watchers.get(tag, ())))
 
     @cached_property
-    def _watchers(self) -> dict[str, list[Chunk]]:
-        watchers: dict[str, list[Chunk]] = {}
-        for edge in self._plan.relations.edges:
-            if edge.kind.reaction in ("watch", "listen") and self._plan.steps[edge.holder].reacts:
-                tag = self._secrets.chunk(self._plan.chunk(edge.target)).tag
-                watchers.setdefault(tag, []).append(self._plan.chunk(edge.holder))
+    def _watchers(self) -> dict[str, list[list[int]]]:
+        """By tags; those of one SLS file or pattern have the same list."""
+        by_targets: dict[tuple[int, ...], list[int]] = {}
+        for group in self._plan.relations.edges.groups:
+            if group.kind.reaction in ("watch", "listen") and self._plan.steps[group.holder].reacts:
+                by_targets.setdefault(group.targets, []).append(group.holder)
+        watchers: dict[str, list[list[int]]] = {}
+        for targets, holders in by_targets.items():
+            for target in targets:
+                tag = self._secrets.chunk(self._plan.chunk(target)).tag
+                watchers.setdefault(tag, []).append(holders)
         return watchers
 
     def graph(self) -> dict[str, Any]:
@@ -43,18 +49,25 @@ class KeptRelations:
 
         states: their tags as results have them. edges: [the state that runs or counts first, the
         other one, the kind], as positions in `states`; automatic: the same of relationships that
-        nobody has typed.
+        nobody has typed. sets: states that requisites name together, by an SLS file or a pattern;
+        such a set stands in `edges` and `automatic` as -1 - its position.
         """
         positions: dict[int, int] = {}
         number = positions.setdefault
         edges: list[tuple[int, int, str]] = []
         automatic: list[tuple[int, int, str]] = []
         # every run does this with all of its requisites: a loop of few calls
-        for holder, kind, target, _, is_automatic, _ in self._plan.relations.edges:
-            ahead = kind.orders and kind.prepares
-            first, then = (holder, target) if ahead else (target, holder)
-            row = (number(first, len(positions)), number(then, len(positions)), str(kind))
-            (automatic if is_automatic else edges).append(row)
+        sets: dict[tuple[int, ...], int] = {}
+        for holder, kind, targets, _, is_automatic, _ in self._plan.relations.edges.groups:
+            if len(targets) == 1:
+                other = number(targets[0], len(positions))
+            else:
+                for target in targets if targets not in sets else ():
+                    number(target, len(positions))
+                other = -1 - sets.setdefault(targets, len(sets))
+            own = number(holder, len(positions))
+            first, then = (own, other) if kind.orders and kind.prepares else (other, own)
+            (automatic if is_automatic else edges).append((first, then, str(kind)))
         automatic += [
             (number(first, len(positions)), number(then, len(positions)), str(kind))
             for first, then, kind in self._plan.relations.automatic
@@ -62,4 +75,5 @@ class KeptRelations:
         if not positions:
             return {}
         tags = [self._secrets.chunk(self._plan.chunk(position)).tag for position in positions]
-        return {"states": tags, "edges": edges, "automatic": automatic}
+        members = [[positions[target] for target in targets] for targets in sets]
+        return {"states": tags, "edges": edges, "automatic": automatic, "sets": members}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from runner.language.compiler.ordering import PrereqLook, arrange, looks
-from runner.model.chunk import Edge
+from runner.model.chunk import Edge, EdgeGroup
 from runner.pipeline.compile import Compiled
 from runner.pipeline.selection import Selection
 
@@ -19,11 +19,19 @@ class Parts:
         self.dependents: dict[str, list[str]] = {}
         self._position = {chunk.tag: position for position, chunk in enumerate(whole.chunks)}
         self._rank = {position: rank for rank, position in enumerate(whole.order)}
-        self._on: dict[int, list[Edge]] = {}
-        for edge in whole.relations.edges:
-            self._on.setdefault(edge.target, []).append(edge)
-            target, holder = whole.steps[edge.target].chunk, whole.steps[edge.holder].chunk
-            self.dependents.setdefault(target.tag, []).append(holder.tag)
+        # a state -> the groups that have it among their targets, each list once for all of these
+        self._on: dict[int, list[list[EdgeGroup]]] = {}
+        by_targets: dict[tuple[int, ...], list[EdgeGroup]] = {}
+        for group in whole.relations.edges.groups:
+            if group.targets not in by_targets:
+                by_targets[group.targets] = []
+                for target in group.targets:
+                    self._on.setdefault(target, []).append(by_targets[group.targets])
+            by_targets[group.targets].append(group)
+        for position, groups in self._on.items():
+            holders = dict.fromkeys(group.holder for each in groups for group in each)
+            tags = [whole.steps[holder].chunk.tag for holder in holders]
+            self.dependents[whole.steps[position].chunk.tag] = tags
 
     def of(self, tags: Collection[str] | None, reacts: Callable[[str], bool]) -> Compiled:
         """The states with these tags (None: all), as if the others were left out of the run, in the
@@ -49,7 +57,10 @@ class Parts:
         """Yield the requisites that one of these states is an end of."""
         for position in positions:
             yield from self.whole.relations.of(position)
-            yield from (edge for edge in self._on.get(position, ()) if edge.holder not in positions)
+            for groups in self._on.get(position, ()):
+                for group in groups:
+                    if group.holder not in positions:
+                        yield Edge(group.holder, group.kind, position, *group[3:])
 
     def _nodes(self, place: Mapping[int, int], looked_at: Collection[int]) -> Iterator[int]:
         """Yield the states in their order, with the prereq looks where the whole has them."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from runner.language.compiler import requisites
-from runner.model.chunk import LEFT_OUT, AbsentReactor, Chunk, Edge, Relations
+from runner.model.chunk import LEFT_OUT, NO_EDGES, AbsentReactor, Chunk, Edge, Edges, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
 from runner.sources.config.options import Options
@@ -68,33 +68,40 @@ class Selection:
         of.
         """
         place = self._place
-        by_holder: dict[int, tuple[Edge, ...]] = {}
+        by_holder: dict[int, Edges] = {}
+        kept: dict[tuple[int, ...], tuple[int, ...]] = {}
         prepared: dict[int, list[int]] = {}
         for position, holder in place.items():
-            edges = tuple(
-                edge._replace(holder=holder, target=place[edge.target])
-                for edge in whole.of(position)
-                if edge.target in place
-            )
-            if edges:
-                by_holder[holder] = edges
-            for edge in edges:
-                if edge.kind.prepares:
-                    prepared.setdefault(edge.target, []).append(holder)
+            groups = []
+            for group in whole.of(position).groups:
+                if group.targets not in kept:
+                    targets = (place[target] for target in group.targets if target in place)
+                    kept[group.targets] = tuple(targets)
+                if kept[group.targets]:
+                    groups.append(group._replace(holder=holder, targets=kept[group.targets]))
+            if groups:
+                by_holder[holder] = Edges(groups)
+            for group in groups:
+                for target in group.targets if group.kind.prepares else ():
+                    prepared.setdefault(target, []).append(holder)
         relations = Relations(
-            tuple(edge for edges in by_holder.values() for edge in edges),
             by_holder,
             tuple(
                 (place[first], place[then], kind)
                 for first, then, kind in whole.automatic
                 if first in place and then in place
             ),
-            {target: tuple(holders) for target, holders in prepared.items()},
+            {target: tuple(dict.fromkeys(holders)) for target, holders in prepared.items()},
         )
         typed = (edge for edge in touching if not edge.automatic)
         part = self._on_left_out(relations, typed, reacts)
+        unanswered = dict(part.unanswered)
+        for position, left in whole.unanswered.items():
+            if position in place:
+                here = place[position]
+                unanswered[here] = unanswered.get(here, NO_EDGES) + left
         return part._replace(
-            unanswered=_merged(part.unanswered, whole.unanswered, place),
+            unanswered=unanswered,
             absent_reactors=_merged(part.absent_reactors, whole.absent_reactors, place),
         )
 
@@ -115,7 +122,7 @@ class Selection:
                     reactor = AbsentReactor(chunk.tag, kind.reaction, edge.place)
                     absent.setdefault(target, []).append(reactor)
         return relations._replace(
-            unanswered={holder: tuple(edges) for holder, edges in unanswered.items()},
+            unanswered={holder: Edges.of(edges) for holder, edges in unanswered.items()},
             absent_reactors={target: tuple(reactors) for target, reactors in absent.items()},
         )
 
@@ -299,5 +306,10 @@ def _with_requisites(wanted: Mapping[int, Chunk], chunks: Mapping[int, Chunk]) -
         number = waiting.pop()
         if number not in needed:
             needed.add(number)
-            waiting += [edge.target for edge in relations.of(number)]
+            waiting += [
+                target
+                for group in relations.of(number).groups
+                for target in group.targets
+                if target not in needed
+            ]
     return {positions[number]: chunks[positions[number]] for number in needed}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain
 
 from runner.language.compiler.ordering import PrereqLook, pairs
-from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations
 from runner.model.records import Record
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATCH
 
@@ -172,12 +172,11 @@ def reacting(relations: Relations, fitting: Iterable[Link], chunks: Sequence[Chu
     automatic.
     """
     fitting = tuple(fitting)
-    by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
+    by_holder = {holder: [*edges.groups] for holder, edges in relations.by_holder.items()}
     for link in fitting:
         if link.reacts:
-            edge = Edge(link.then, WATCH, link.first, chunks[link.then].place, True)
-            by_holder.setdefault(link.then, []).append(edge)
-    frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
-    edges = tuple(edge for group in frozen.values() for edge in group)
+            group = EdgeGroup(link.then, WATCH, (link.first,), chunks[link.then].place, True)
+            by_holder.setdefault(link.then, []).append(group)
+    frozen = {holder: Edges(groups) for holder, groups in by_holder.items()}
     automatic = tuple((link.first, link.then, link.kind) for link in fitting)
-    return relations._replace(edges=edges, by_holder=frozen, automatic=automatic)
+    return relations._replace(by_holder=frozen, automatic=automatic)

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
 # Salt's
 NOT_USED = {*CARRIED, *CARRIED.values(), *USE, "name", "names"}
-# references of one list, up to which they are repeated as Salt does: the cost is that number
-# squared
-REPEATED = 50
+REPEATED = 2500  # requisites that one list gives away, up to which they are repeated as Salt does
 
 
 class Reconciler:
@@ -180,11 +178,12 @@ class Reconciler:
         references = list(self._references(holder.id, item))
         targets = [list(self._targets(state, name)) for state, name, _ in references]
         left = sum(1 for bodies in targets if bodies)
+        is_repeated = left * sum(map(len, targets)) <= REPEATED
         for (state, name, place), bodies in zip(references, targets, strict=True):
             source = Item(str(kind), [{body.state: holder.id}], place)
             # Salt adds the first of n listed references n times, the last one once: seen in `show
             # lowstate` only
-            times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
+            times = left if isinstance(item.value, list) and is_repeated else 1
             left -= 1 if bodies else 0
             for target in bodies:
                 for _ in range(times):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runner.language.compiler import cycles
-from runner.model.chunk import LAST, Chunk, Edge, Relations
+from runner.model.chunk import LAST, Chunk, Edge, EdgeGroup, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.places import Place
@@ -51,7 +51,7 @@ def sequence(
     """
     if seed is not None:
         return _sorted(_shuffled(chunks, seed), relations, chains)
-    if all(not edge.kind.orders or _is_met(chunks, edge) for edge in relations.edges):
+    if _are_met(chunks, relations):
         return tuple(range(len(chunks)))
     return _sorted(chunks, relations, chains)
 
@@ -94,16 +94,24 @@ def _ordered(chunk: Chunk) -> bool:
     return "order" in chunk.arg_places and not NUMBERED[0] <= chunk.order < NUMBERED[1]
 
 
-def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
-    """Return whether the order of definition serves an edge, and the edge asks for no other."""
-    served = (
-        edge.target < edge.holder
-        and chunks[edge.holder].explicit_order >= chunks[edge.target].order
-    )
-    return served and not edge.kind.prepares
+def _are_met(chunks: Sequence[Chunk], relations: Relations) -> bool:
+    """Return whether the order of definition serves all requisites, and none asks for another."""
+    latest: dict[tuple[int, ...], float] = {}
+    for group in relations.edges.groups:
+        if not group.kind.orders:
+            continue
+        targets = group.targets
+        if group.kind.prepares or max(targets) >= group.holder:
+            return False
+        if targets not in latest:
+            latest[targets] = max(chunks[target].order for target in targets)
+        if chunks[group.holder].explicit_order < latest[targets]:
+            return False
+    return True
 
 
 Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
+Sheaf = tuple[tuple[int, ...], int, EdgeGroup]  # the same of all that run first
 
 
 def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
@@ -116,26 +124,38 @@ def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
     return looked
 
 
+def _sheaves(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Sheaf]:
+    """Each requisite that orders, with what runs first and what then."""
+    looked = _looked(chunks, relations.preparing)
+    for group in relations.edges.groups:
+        if not group.kind.orders:
+            continue
+        holder = group.holder
+        if group.kind.prepares:
+            for target in group.targets:
+                alone = group._replace(targets=(target,))
+                yield (PrereqLook(target),), holder, alone
+                yield (holder,), target, alone
+                if holder in looked and looked[holder] < chunks[holder].defined:
+                    yield (PrereqLook(target),), PrereqLook(holder), alone
+            continue
+        yield group.targets, holder, group
+        if holder in looked:
+            yield group.targets, PrereqLook(holder), group
+
+
 def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
     """Each pair (first, then) with the requisite that asks for it."""
-    looked = _looked(chunks, relations.edges)
-    for edge in relations.edges:
-        if not edge.kind.orders:
-            continue
-        if edge.kind.prepares:
-            yield PrereqLook(edge.target), edge.holder, edge
-            yield edge.holder, edge.target, edge
-            if edge.holder in looked and looked[edge.holder] < chunks[edge.holder].defined:
-                yield PrereqLook(edge.target), PrereqLook(edge.holder), edge
-            continue
-        yield edge.target, edge.holder, edge
-        if edge.holder in looked:
-            yield edge.target, PrereqLook(edge.holder), edge
+    for firsts, then, group in _sheaves(chunks, relations):
+        for first in firsts:
+            target = group.targets[0] if group.kind.prepares else int(first)
+            yield first, then, Edge(group.holder, group.kind, target, *group[3:])
 
 
 def pairs(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int]]:
     """Each pair (first, then) of nodes that the requisites ask for."""
-    return ((first, then) for first, then, _ in _arrows(chunks, relations))
+    sheaves = _sheaves(chunks, relations)
+    return ((first, then) for firsts, then, _ in sheaves for first in firsts)
 
 
 def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
@@ -157,14 +177,19 @@ def _sorted(
     """
     from heapq import heapify, heappop, heappush
 
-    arrows = list(_arrows(chunks, relations))
     nodes = list(_nodes(chunks, relations))
-    key = _OrderNumbers(chunks, arrows)
-    after: dict[int, list[int]] = {}
-    waits = dict.fromkeys(nodes, 0)
-    for first, then in dict.fromkeys((first, then) for first, then, _ in arrows):
-        after.setdefault(first, []).append(then)
-        waits[then] += 1
+    sheaves = list(_sheaves(chunks, relations))
+    key = _OrderNumbers(chunks, sheaves)
+    waits = dict.fromkeys(nodes, 0)  # for so many sets of states
+    open_sets: dict[tuple[int, ...], _OpenSet] = {}
+    sets_with: dict[int, list[_OpenSet]] = {}
+    for number, (firsts, then, _) in enumerate(sheaves):
+        if firsts not in open_sets:
+            open_sets[firsts] = awaited = _OpenSet(len(firsts))
+            for first in firsts:
+                sets_with.setdefault(first, []).append(awaited)
+        if open_sets[firsts].let(then, number):
+            waits[then] += 1
     place = {node: number for number, node in enumerate(nodes)}
     ready = [(key(node), place[node], node) for node in nodes if not waits[node]]
     heapify(ready)
@@ -172,18 +197,46 @@ def _sorted(
     while ready:
         node = heappop(ready)[2]
         arranged.append(node)
-        for then in after.get(node, ()):
-            waits[then] -= 1
+        for then, ended in _released(sets_with.get(node, ())):
+            waits[then] -= ended
             if not waits[then]:
                 heappush(ready, (key(then), place[then], then))
     if len(arranged) < len(nodes):
-        raise CompileError(_cycles(chunks, nodes, arrows, chains))
+        raise CompileError(_cycles(chunks, nodes, list(_arrows(chunks, relations)), chains))
     _refuse_long_looks(relations, arranged)
     return tuple(arranged)
 
 
+class _OpenSet:
+    """States that others wait for together. left: those that are still to come."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.after: dict[int, int] = {}  # a state that waits -> where its first requisite stands
+
+    def let(self, then: int, number: int) -> bool:
+        """Note that a state waits; whether it did not already."""
+        is_new = then not in self.after
+        self.after.setdefault(then, number)
+        return is_new
+
+
+def _released(sets: Iterable[_OpenSet]) -> list[tuple[int, int]]:
+    """The states that wait for some sets less, as a state of these has come, and for how many; in
+    the order of their requisites.
+    """
+    ended: dict[int, list[int]] = {}
+    for awaited in sets:
+        awaited.left -= 1
+        if not awaited.left:
+            for then, number in awaited.after.items():
+                ended.setdefault(then, []).append(number)
+    by_place = sorted((min(numbers), then, len(numbers)) for then, numbers in ended.items())
+    return [(then, count) for _, then, count in by_place]
+
+
 def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
-    looked = {edge.target for edge in relations.edges if edge.kind.prepares}
+    looked = {edge.target for edge in relations.preparing}
     for number in range(len(chunks)):
         if number in looked:
             yield PrereqLook(number)
@@ -198,23 +251,44 @@ class _OrderNumbers:
     unless that state, or a look at it, was asked for before.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], arrows: list[Arrow]) -> None:
+    def __init__(self, chunks: Sequence[Chunk], sheaves: Iterable[Sheaf]) -> None:
         self._chunks = chunks
         self._asked: set[int] = set()
-        self._holders: dict[int, list[tuple[int, int, int]]] = {}
-        for first, then, edge in arrows:
-            strength = LATER if then == edge.target else edge.counts_as.strength
-            self._holders.setdefault(first, []).append(
-                (chunks[edge.holder].defined, -strength, int(then))
-            )
+        by_set: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
+        self._holders: dict[int, list[list[tuple[int, int, int]]]] = {}
+        strengths = set()
+        for firsts, then, group in sheaves:
+            is_later = group.kind.prepares and then == group.targets[0]
+            strength = LATER if is_later else group.counts_as.strength
+            strengths.add(None if group.kind.prepares else strength)
+            if firsts not in by_set:
+                by_set[firsts] = []
+                for first in firsts:
+                    self._holders.setdefault(first, []).append(by_set[firsts])
+            by_set[firsts].append((chunks[group.holder].defined, -strength, int(then)))
+        # where all are of one strength, and no look is asked for, the lowest counts
+        self._is_plain = len(strengths) == 1 and None not in strengths
+        self._lowest: dict[int, float] = {}  # by the list of a set
 
     def __call__(self, node: int) -> float:
         self._asked.add(int(node))
+        sets = self._holders.get(node, ())
+        own = self._chunks[node].order
+        if self._is_plain:
+            return min([own, *map(self._lowest_of, sets)])
         holders = [
             (defined, strength, self._number(holder))
-            for defined, strength, holder in self._holders.get(node, ())
+            for of_set in sets
+            for defined, strength, holder in of_set
         ]
-        return min(self._chunks[node].order, _inherited_order(holders))
+        return min(own, _inherited_order(holders))
+
+    def _lowest_of(self, holders: list[tuple[int, int, int]]) -> float:
+        """The lowest number of states that wait for a set."""
+        if id(holders) not in self._lowest:
+            numbers = (self._chunks[holder].explicit_order for _, _, holder in holders)
+            self._lowest[id(holders)] = min(numbers)
+        return self._lowest[id(holders)]
 
     def _number(self, holder: int) -> float:
         chunk = self._chunks[holder]
@@ -258,9 +332,12 @@ LOOKS = 100  # a prereq looks at a state that looks at a state ...: so many in a
 def _refuse_long_looks(relations: Relations, order: Sequence[int]) -> None:
     """Each look of such a row is made anew for each state of it: a long one would take for ever."""
     deep: dict[int, int] = {}
-    for node in reversed(order):
-        for edge in relations.of(node) if not isinstance(node, PrereqLook) else ():
-            if edge.kind.prepares:
+    preparing: dict[int, list[Edge]] = {}
+    for edge in relations.preparing:
+        preparing.setdefault(edge.holder, []).append(edge)
+    for node in reversed(order) if preparing else ():
+        if not isinstance(node, PrereqLook):
+            for edge in preparing.get(node, ()):
                 deep[node] = max(deep.get(node, 0), deep.get(edge.target, 0) + 1)
                 if deep[node] > LOOKS:
                     message = f"more than {LOOKS} states look at each other in a row with prereq"
@@ -289,8 +366,8 @@ def lowstate(
 
     reacts: whether a state module has a mod_watch; what the states of others watch, they require.
     """
-    holders = {edge.holder for edge in relations.edges if edge.kind.prepares}
-    looked = {edge.target for edge in relations.edges if edge.kind.prepares}
+    holders = {edge.holder for edge in relations.preparing}
+    looked = {edge.target for edge in relations.preparing}
     marks = {"__prereq__": looked, "__prerequiring__": holders}
     shown = [
         dict(chunks[node].low)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 
-from runner.model.chunk import Chunk, Edge, Relations, Requisite
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
 from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
 from runner.model.highdata import from_puppet_syntax
 from runner.model.places import item_place
@@ -28,7 +28,7 @@ class Index:
         self._by_state: dict[str, list[int]] = defaultdict(list)
         self._by_sls: dict[str, list[int]] = defaultdict(list)
         self._sorted: dict[str, list[tuple[str, int]]] = {}  # by state: IDs and names, for globs
-        self._globbed: dict[tuple[str, str], list[int]] = {}
+        self._found: dict[tuple[str, str], tuple[int, ...]] = {}
         self._hints: dict[tuple[str, str], Hint] = {}
         for number, chunk in enumerate(chunks):
             state = chunk.state
@@ -40,17 +40,21 @@ class Index:
             for sls in (chunk.sls, *chunk.low.get("__sls_included_from__", ())):
                 self._by_sls[sls].append(number)
 
-    def find(self, state: str, target: str) -> list[int]:
+    def find(self, state: str, target: str) -> tuple[int, ...]:
         """The chunks that `- state: target` means."""
+        asked = (state, target)
+        if asked not in self._found:
+            self._found[asked] = tuple(dict.fromkeys(self._find(state, target)))
+        return self._found[asked]
+
+    def _find(self, state: str, target: str) -> list[int]:
         numbers = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
         if numbers:
             return numbers
         if state == "sls":
             names = [name for name in self._by_sls if fnmatch.fnmatch(name, target)]
             return sorted({number for name in names for number in self._by_sls[name]})
-        if (state, target) not in self._globbed:
-            self._globbed[state, target] = self._matching(state, target)
-        return self._globbed[state, target]
+        return self._matching(state, target)
 
     def _matching(self, state: str, target: str) -> list[int]:
         """The chunks whose ID or name a glob matches; it tries only those that begin alike."""
@@ -138,7 +142,7 @@ def resolve(
     left out. reacts: whether a state module has a mod_watch.
     """
     index = Index(chunks)
-    by_holder: dict[int, list[Edge]] = {}
+    by_holder: dict[int, list[EdgeGroup]] = {}
     problems: list[Diagnostic] = []
     for number, chunk in enumerate(chunks):
         for requisite in chunk.requisites:
@@ -149,32 +153,46 @@ def resolve(
                     if excused(requisite.target, requisite.state)
                     else [_unmet(chunk, requisite, index)]
                 )
-            edges = by_holder.setdefault(number, [])
+            groups = by_holder.setdefault(number, [])
             kind = requisite.kind
             ordering = (
                 WITHOUT_MOD_WATCH[kind]
                 if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state)
                 else None
             )
-            edges.extend(
-                Edge(number, kind, target, requisite.place, False, ordering) for target in targets
-            )
+            if targets:
+                groups.append(EdgeGroup(number, kind, targets, requisite.place, False, ordering))
         for key, kind in RESOLVED.items():
             if key in chunk.low:
                 _resolve_in_form(number, chunk, kind, index, excused, by_holder, problems)
     frozen = {
-        number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges)
-        for number, edges in by_holder.items()
-        if edges
+        number: Edges(_without_doubles(groups) if len(groups) > 1 else groups)
+        for number, groups in by_holder.items()
+        if groups
     }
-    every = tuple(edge for edges in frozen.values() for edge in edges)
     prepared: dict[int, list[int]] = {}
-    for edge in every:
-        if edge.kind.prepares:
-            prepared.setdefault(edge.target, []).append(edge.holder)
-    return Relations(
-        every, frozen, prepared_by={target: tuple(holders) for target, holders in prepared.items()}
-    ), problems
+    for groups in by_holder.values():
+        for group in groups:
+            for target in group.targets if group.kind.prepares else ():
+                prepared.setdefault(target, []).append(group.holder)
+    looked_at = {target: tuple(dict.fromkeys(holders)) for target, holders in prepared.items()}
+    return Relations(frozen, prepared_by=looked_at), problems
+
+
+def _without_doubles(groups: Sequence[EdgeGroup]) -> Iterator[EdgeGroup]:
+    """Groups in which no edge occurs twice: what stands at one place may mean one state by its ID
+    and by its name.
+    """
+    seen: dict[tuple[object, ...], set[int]] = {}
+    at = Counter((group.kind, group.place) for group in groups)
+    for group in groups:
+        if at[group.kind, group.place] > 1:
+            known = seen.setdefault((group.kind, *group[3:]), set())
+            new = tuple(target for target in group.targets if target not in known)
+            known.update(new)
+            group = group if len(new) == len(group.targets) else group._replace(targets=new)
+        if group.targets:
+            yield group
 
 
 def _resolve_in_form(
@@ -183,7 +201,7 @@ def _resolve_in_form(
     kind: RequisiteKind,
     index: Index,
     excused: Callable[[str, str], bool],
-    by_holder: dict[int, list[Edge]],
+    by_holder: dict[int, list[EdgeGroup]],
     problems: list[Diagnostic],
 ) -> None:
     """Add the edges that an `_in` form gives to the states which it lists."""
@@ -201,7 +219,7 @@ def _resolve_in_form(
             requisite = Requisite(kind, str(state), str(target), place)
             problems.append(_unmet(chunk, requisite, index, kind.in_key))
         for holder in holders:
-            by_holder.setdefault(holder, []).append(Edge(holder, kind, number, place))
+            by_holder.setdefault(holder, []).append(EdgeGroup(holder, kind, (number,), place))
 
 
 def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = None) -> Diagnostic:

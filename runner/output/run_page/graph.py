@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.model.records import Record
@@ -37,12 +37,22 @@ def _edges(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[E
     edges: dict[tuple[int, int, str], Edge] = {}
     typed: set[tuple[int, int]] = set()
     for key in ("edges", "automatic"):
-        for one, other, kind in requisites.get(key, ()):
+        for one, other, kind in _single(requisites.get(key, ()), requisites.get("sets", ())):
             pair = first, then = numbers[one], numbers[other]
             if min(pair) >= 0 and first != then and not (key == "automatic" and pair in typed):
                 edges.setdefault((first, then, kind), Edge(first, then, kind, key == "automatic"))
                 typed.add(pair)
     return list(edges.values())
+
+
+def _single(
+    edges: Iterable[tuple[int, int, str]], sets: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, int, str]]:
+    """The edges of each state of a set by themselves."""
+    for first, then, kind in edges:
+        for one in (first,) if first >= 0 else sets[-1 - first]:
+            for other in (then,) if then >= 0 else sets[-1 - then]:
+                yield one, other, kind
 
 
 def related(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[str]:

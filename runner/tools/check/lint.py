@@ -53,7 +53,7 @@ def _watch(
             )
 
 
-def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Sequence[Edge]) -> Iterator[Diagnostic]:
+def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Iterable[Edge]) -> Iterator[Diagnostic]:
     """Yield what a state watches, and has no onchanges on, though it has some: it reacts to a
     change of both, not of either.
     """

@@ -67,7 +67,13 @@ def _one(number: int, run: ExplainedRun) -> dict[str, Any]:
     chunk = run.chunks[number]
     position = run.position
     # a watch that stands where its holder does was not typed: it is told as automatic
-    typed = [edge for edge in run.relations.edges if edge.place != run.chunks[edge.holder].place]
+    typed = [
+        edge
+        for group in run.relations.edges.groups
+        if number in (group.holder, *group.targets)
+        and group.place != run.chunks[group.holder].place
+        for edge in group.edges()
+    ]
     return {
         "state": label(chunk),
         "id": chunk.id,
