@@ -31,9 +31,12 @@ def _callable(value: Any) -> str | None:
     )
 
 
+FUNCTION = Check(_callable)
+
+
 def call(
     name: str,
-    func: Annotated[Any, Check(_callable)],
+    func: Annotated[Any, FUNCTION],
     args: list[Any] | None = None,
     kws: dict[str, Any] | None = None,
     output_loglevel: str | None = None,
@@ -107,7 +110,7 @@ def _own_outcome(answer: dict[str, Any]) -> Done:
 
 def wait_call(
     name: str,
-    func: Annotated[Any, Check(_callable)],
+    func: Annotated[Any, FUNCTION],
     args: list[Any] | None = None,
     kws: dict[str, Any] | None = None,
     stateful: bool | list[Any] = False,

@@ -36,7 +36,6 @@ TYPES = {
     "file user": "file.shortcut refuses all",
     "grains value": "what goes from a list is one or several, what is set is anything",
     "ini sections": "sections with options, and sections alone",
-    "ini separator": "a heading has none",
     "iptables position": "an appended rule has its place",
     "nftables position": "an appended rule has its place",
     "postgres password": "initdb reads it as it is typed",
