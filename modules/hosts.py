@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from modules import file
 from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
@@ -39,7 +40,8 @@ def _lines(text: str) -> Sequence[HostsLine]:
 @for_states
 def lines_with(name: str) -> Sequence[HostsLine]:
     """The lines that have a name."""
-    return _by_name(_text()).get(name, ())
+    text = _text()
+    return _by_name(text).get(name, ()) if name in text else ()
 
 
 @once_a_version
@@ -105,12 +107,14 @@ def without(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
 def with_name(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
     """The lines with a name of an address, on its line if it has one."""
     result = list(known)
-    for index, line in enumerate(result):
-        if line.ip == ip:
-            if name not in line.names:
-                result[index] = _line_of(ip, (*line.names, name), line.comment)
-            return result
-    return [*result, _line_of(ip, (name,), "")]
+    addresses = [*map(attrgetter("ip"), result)]
+    if ip not in addresses:
+        return [*result, _line_of(ip, (name,), "")]
+    index = addresses.index(ip)
+    line = result[index]
+    if name not in line.names:
+        result[index] = _line_of(ip, (*line.names, name), line.comment)
+    return result
 
 
 def with_names(known: Iterable[HostsLine], ip: str, names: tuple[str, ...]) -> list[HostsLine]:
@@ -128,6 +132,8 @@ def with_names(known: Iterable[HostsLine], ip: str, names: tuple[str, ...]) -> l
 
 def with_comments(known: Iterable[HostsLine], comments: Mapping[str, str]) -> list[HostsLine]:
     """The lines with comments behind some addresses."""
+    if not comments:
+        return list(known)
     return [
         _line_of(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
         for line in known
@@ -148,7 +154,7 @@ def _line_of(ip: str, names: tuple[str, ...], comment: str) -> HostsLine:
 
 def write(wanted: Iterable[HostsLine]) -> None:
     """Write the lines."""
-    file.write(PATH, encoded(line.text for line in wanted))
+    file.write(PATH, encoded(map(attrgetter("text"), wanted)))
 
 
 # ---------------------------------------------------------------- Salt's functions that change it
