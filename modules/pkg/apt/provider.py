@@ -98,19 +98,18 @@ def architecture() -> str:
 
 
 def name_normalizer(own: str = "") -> Callable[[str], str]:
-    """Return `normal` for many names: the architecture is looked up once, if it is not given."""
-    own = own or architecture()
+    """Return `normal` for many names. own: the architecture, which is looked up if it matters."""
 
     def normalized(name: str) -> str:
         bare, colon, built_for = name.partition(":")
-        return bare if colon and built_for in (own, "all") else name
+        return bare if colon and built_for in (own or architecture(), "all") else name
 
     return normalized
 
 
 def normal(name: str) -> str:
     """Return a package's name without the architecture, unless that is a foreign one."""
-    return name_normalizer()(name) if ":" in name else name
+    return name_normalizer()(name)
 
 
 def file_info(path: str) -> tuple[str, str]:
@@ -352,7 +351,7 @@ def simulate_after(
 
 def _simulate(transaction: Transaction, *options: str) -> Simulation:
     # without its log of what it plans: a look writes nothing
-    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options]
+    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=", *options]
     try:
         chosen, kept = _of_security(transaction, *options)
         words = transaction_words(chosen)
