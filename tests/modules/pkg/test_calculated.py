@@ -39,12 +39,12 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield path
 
 
-def run(tmp_path: Path, *words: str) -> Outcome:
+def run(tmp_path: Path, *words: str, name: str = "sed", text: str = "text\n") -> Outcome:
     """What one run is told, which keeps it."""
     current = HarnessHere(dry=True)
     current.cache_dir = str(tmp_path)
     with running(current):
-        answers = [said(["sed", *words], "text\n") for _ in range(2)]
+        answers = [said([name, *words], text) for _ in range(2)]
         calculated.keep()
     assert answers[0] == answers[1]
     return answers[0]
@@ -60,8 +60,27 @@ def test_an_answer_is_kept_for_the_same_question_to_the_same_program(
     for words, count in (("a", 1), ("a", 1), ("b", 2), ("a", 2)):
         assert run(tmp_path, words) == Outcome(0, f"{words} text \n")  # and no variable
         assert starts(program) == count
+    assert run(tmp_path, "a", text="b\n") == Outcome(0, "a b \n")
     program.write_text(PROGRAM.replace("$1", "another"))
     assert run(tmp_path, "a") == Outcome(0, "another text \n")
+
+
+def test_what_may_be_another_answer_next_time_is_not_kept(tmp_path: Path, program: Path) -> None:
+    own = program.rename(program.with_name("tool"))  # nobody knows what it goes by
+    for count in (1, 2):
+        assert run(tmp_path, "a", name="tool").status == 0
+        assert starts(own) == count
+    own.rename(program).write_text(f"{PROGRAM}kill -9 $$\n")
+    for count in (2, 4):  # nor within a run
+        run(tmp_path, "a")
+        assert starts(program) == count
+
+
+def test_a_long_answer_is_not_kept(tmp_path: Path, program: Path) -> None:
+    long = "x" * calculated.MOST_TEXT
+    for count in (1, 2):
+        assert run(tmp_path, "a", text=f"{long}\n") == Outcome(0, f"a {long} \n")
+        assert starts(program) == count
 
 
 def spoilt(text: str) -> Callable[[Path], object]:
