@@ -52,7 +52,7 @@ INSTALLED = (
 )  # the last two until dpkg's next run
 UNFINISHED = ("unpacked", "half-configured", "half-installed")
 DATABASE = "/var/lib/dpkg/status"
-STATUS = (DATABASE, "/var/lib/dpkg/updates")
+STATUS = (DATABASE, apt_status.UPDATES)
 LISTS = "/var/lib/apt/lists"
 REPOSITORY_FILES: tuple[str, ...] = tuple(
     f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
@@ -75,13 +75,18 @@ def suits() -> bool:
 @cached_look("packages", *STATUS)
 def _selections() -> dict[str, tuple[str, str, str]]:
     """Return what is wanted of each package that dpkg has something of, its state and version."""
-    columns = ("binary:Package", "db:Status-Want", "db:Status-Status", "Version", "Architecture")
-    shown = "\\t".join(f"${{{column}}}" for column in columns)
-    done = cmd.probe(["dpkg-query", "-W", "-f", f"{shown}\\n", "--", "*"])
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
-    own = next((built_for for name, *_, built_for in rows if name == "dpkg"), "")
-    normalized = name_normalizer(own or architecture())
-    return {normalized(name): (wanted, state, of) for name, wanted, state, of, _ in rows}
+    rows = apt_status.rows()
+    if rows is None:
+        columns = ("Package", "db:Status-Want", "db:Status-Status", "Version", "Architecture")
+        shown = "\\t".join(f"${{{column}}}" for column in columns)
+        done = cmd.probe(["dpkg-query", "-W", "-f", f"{shown}\\n", "--", "*"])
+        rows = [apt_status.row(line) for line in done.stdout.splitlines()]
+    own = next((built_for for name, *_, built_for in rows if name == "dpkg"), "") or architecture()
+    ours = (own, "all", "")
+    return {
+        name if built_for in ours else f"{name}:{built_for}": (wanted, state, of)
+        for name, wanted, state, of, built_for in rows
+    }
 
 
 @cached_look("packages", *STATUS)

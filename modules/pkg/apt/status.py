@@ -3,14 +3,60 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from modules import _paths, cmd, file
+from runner.api import here, pattern
 
-from modules import cmd, file
-from runner.api import here
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
 
-_STATUS = re.compile(r"^(Status: )(?:install|hold)\b", re.M)
+_STATUS = pattern(r"(?m)^(Status: )(?:install|hold)\b")
 STATUS = "/var/lib/dpkg/status"
+UPDATES = "/var/lib/dpkg/updates"  # what dpkg will write into it
+Row = tuple[str, str, str, str, str]  # name, what is wanted, state, version, architecture
+
+
+def rows() -> list[Row] | None:
+    """Return what dpkg says of each package; None where dpkg itself has to be asked."""
+    try:
+        if _paths.listdir(UPDATES):
+            return None
+        with _paths.open_bytes(STATUS) as file_:
+            return rows_of(file_.read().decode("latin-1"))  # the fields that are read are ASCII
+    except OSError:
+        return None
+
+
+def rows_of(text: str) -> list[Row] | None:
+    """The rows of a text as dpkg writes it; None for any other."""
+    found = []
+    for entry in text.split("\n\n"):
+        if not entry:
+            continue
+        end = entry.find("\n")
+        status = entry.find("\nStatus: ", end)
+        if not entry.startswith("Package: ") or status < 0:
+            return None
+        words = entry[status + 9 :].partition("\n")[0].split(" ")
+        if len(words) != 3:
+            return None
+        wanted, _, state = words
+        built_for = version = ""
+        if state != "not-installed":
+            at = entry.find("\nArchitecture: ", status)
+            behind = entry.find("\nVersion: ", at)
+            if at < 0 or behind < 0:
+                return None
+            built_for = entry[at + 15 : entry.find("\n", at + 15)]
+            version = entry[behind + 10 :].partition("\n")[0]
+        found.append((entry[9:end], wanted, state, version, built_for))
+    return found
+
+
+def row(line: str) -> Row:
+    """A row in the words of dpkg-query."""
+    name, wanted, state, version, built_for = line.split("\t")
+    return name, wanted, state, version, built_for
 
 
 def planned_status(versions: Mapping[str, str], held: Collection[str]) -> list[str]:

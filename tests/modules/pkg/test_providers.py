@@ -49,7 +49,7 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
     """The command lines that the provider ran, which get their recorded answers; this computer has
-    no lists of its own.
+    no lists of its own, and folders whose files are not to be read.
     """
     lines: list[list[str]] = []
     answers = recorded(name).ANSWERS
@@ -62,6 +62,7 @@ def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]
 
     monkeypatch.setattr(cmd, "probe", probe)
     monkeypatch.setattr(_paths, "glob", lambda _: [])
+    monkeypatch.setattr(_paths, "listdir", lambda _: ["0001"])  # dpkg was interrupted
     with running(HarnessHere()):
         yield lines
 

@@ -18,11 +18,11 @@ DETAIL = "\x1f".join(["${db:Status-Status}", *(f"${{{field}}}" for field in DETA
 DETAIL += "\x1e"
 ANSWERS = {
     "dpkg --print-architecture": "amd64",
-    "dpkg-query -W -f ${binary:Package}\\t${db:Status-Want}\\t${db:Status-Status}\\t${Version}"
+    "dpkg-query -W -f ${Package}\\t${db:Status-Want}\\t${db:Status-Status}\\t${Version}"
     "\\t${Architecture}\\n -- *": (
         "adduser\tinstall\tinstalled\t3.134\tall\n"
-        "libc6:amd64\tinstall\tinstalled\t2.36-9+deb12u10\tamd64\n"
-        "libc6:i386\tinstall\tinstalled\t2.36-9+deb12u10\ti386\n"
+        "libc6\tinstall\tinstalled\t2.36-9+deb12u10\tamd64\n"
+        "libc6\tinstall\tinstalled\t2.36-9+deb12u10\ti386\n"
         "man-db\tinstall\ttriggers-pending\t2.11.2-2\tamd64\n"
         "telnetd\tdeinstall\tconfig-files\t0.17-44\tall\n"
         "ucf\tunknown\tnot-installed\t\t\n"

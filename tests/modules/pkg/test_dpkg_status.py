@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dpkg's record of packages is read without dpkg-query, and as dpkg-query reads it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from needing import needs
+
+from modules.pkg.apt.provider import STATUS
+from modules.pkg.apt.status import rows_of
+
+COLUMNS = "Package db:Status-Want db:Status-Status Version Architecture"
+ALIKE = """\
+Package: libx
+Status: install ok installed
+Maintainer: J\u00f6rg <j@example.org>
+Architecture: amd64
+Multi-Arch: same
+Version: 1:2.0-1
+Description: x
+ Version: no
+ .
+ Status: none
+
+Package: libx
+Status: hold ok installed
+Maintainer: J <j@example.org>
+Architecture: i386
+Multi-Arch: same
+Version: 1:2.0-1
+Description: x
+
+Package: left
+Status: deinstall ok config-files
+Maintainer: J <j@example.org>
+Architecture: all
+Version: 2
+Config-Version: 2
+Description: x
+
+Package: torn
+Essential: yes
+Status: install reinstreq half-installed
+Maintainer: J <j@example.org>
+Architecture: arm64
+Version: 3~rc1
+Description: x
+
+Package: wanted
+Status: hold ok not-installed
+
+"""
+
+
+@needs("dpkg-query")
+def test_it_is_what_dpkg_query_says(tmp_path: Path) -> None:
+    for text in (ALIKE, Path(STATUS[0]).read_text(encoding="utf-8")):
+        (tmp_path / "status").write_text(text, encoding="utf-8")
+        shown = "\\t".join(f"${{{column}}}" for column in COLUMNS.split()) + "\\n"
+        argv = ["dpkg-query", f"--admindir={tmp_path}", "-W", "-f", shown, "--", "*"]
+        said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+        told = {tuple(line.split("\t")) for line in said.splitlines()}
+        # it names those, too, that others only refer to
+        assert {row for row in told if row[1:3] != ("unknown", "not-installed")} == {
+            *(rows_of(text.encode().decode("latin-1")) or ())
+        }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n",
+        "Package: a\nStatus: install  ok installed\nArchitecture: all\nVersion: 1\n",
+        "Package: a\nStatus: install ok installed\nVersion: 1\n",
+        "Package: a\nStatus: install ok installed\nArchitecture: all\n",
+        "Package: a\n",
+    ],
+)
+def test_what_dpkg_does_not_write_so_is_left_to_it(text: str) -> None:
+    assert rows_of(text) is None
