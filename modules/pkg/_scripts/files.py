@@ -81,7 +81,8 @@ def _pairs(
         raise Unread("several files")
     for source in sources:
         is_inside = _paths.isdir(target) and not is_plain
-        yield source, os.path.join(target, os.path.basename(source)) if is_inside else target
+        name = os.path.basename(source.rstrip("/"))
+        yield source, os.path.join(target, name) if is_inside else target
 
 
 def own(path: str, user: str | int | None, group: str | int | None, mode: str = "") -> None:
@@ -112,15 +113,17 @@ def _chown(words: list[str], text: str | None) -> Told:
     user, colon, group = whose.replace(".", ":").partition(":")
     if user and colon and not group:  # the one that the user logs in with
         group = str(_accounts.user(user).pw_gid)
+    follows = not given & {"-h", "--no-dereference", "-R", "--recursive"}
     for path in _below(paths, given & {"-R", "--recursive"}):
-        follows = not (given & {"-h", "--no-dereference"}) and not _paths.islink(path)
-        file.chown(path, user or None, group or None, follow=follows)
+        whole = _paths.realpath(path) if follows else path
+        file.chown(whole, user or None, group or None, follow=follows)
     return 0
 
 
 def _below(paths: Sequence[str], recursive: object) -> Iterator[str]:
     """Yield paths, with all that is in them. Raises Unread for too many."""
     count = 0
+    paths = [_paths.realpath(path) if path.endswith("/") else path for path in paths]
     for path in paths if recursive else ():
         for _, folders, files in _paths.walk(path):
             count += len(folders) + len(files)
@@ -128,7 +131,7 @@ def _below(paths: Sequence[str], recursive: object) -> Iterator[str]:
                 raise Unread(f"more than {MOST_BELOW} paths below {path}")
     for path in paths:
         yield path
-        if recursive and _paths.isdir(path):
+        if recursive and _paths.isdir(path) and not _paths.islink(path):
             yield from [entry.path for entry in file.entries_below(path)]
 
 
@@ -151,7 +154,8 @@ def _chmod(words: list[str], text: str | None) -> Told:
     given, _, rest = options(named, ("-R", "-f", "-v", "-c", "--recursive", "--quiet"))
     if len(rest) < 2 or len(named) < len(words):
         raise Unread("chmod")
-    for path in _below(absolute(rest[1:]), given & {"-R", "--recursive"}):
+    paths = [_paths.realpath(path) for path in absolute(rest[1:])]
+    for path in _below(paths, given & {"-R", "--recursive"}):
         if not _paths.islink(path):
             file.set_mode(path, _mode(rest[0], _paths.stat(path).st_mode))
     return 0
@@ -189,6 +193,8 @@ def _rm(words: list[str], text: str | None) -> Told:
     flags = ("-f", "-r", "-R", "-v", "--force", "--recursive", "--ignore-fail-on-non-empty", "-p")
     given, _, rest = options(words, flags)
     for path in absolute(rest):
+        if path.endswith("/") and _paths.islink(path.rstrip("/")):
+            raise Unread(f"a link to a folder: {path}")
         if not _paths.lexists(path):
             if not given:
                 return 1
@@ -251,18 +257,28 @@ def _copied(words: list[str], carry: Callable[[str, str, bool], object]) -> Told
             return 1
         if given & {"-u", "--update"} and _paths.lexists(target):
             raise Unread("what is newer")
+        if carry is _copy and source.endswith("/"):
+            source = _paths.realpath(source)
+        deep = given & {"-r", "-R", "-a", "--recursive", "--archive"}
+        is_kept = deep or given & {"-d", "-P"}
+        if is_kept and given & {"-L", "-H"}:
+            raise Unread("links that are followed")
+        is_folder = _paths.isdir(source) and not (is_kept and _paths.islink(source))
         if given & {"-n", "--no-clobber"} and _paths.lexists(target):
+            if is_folder:
+                raise Unread("a folder that is there")
             continue
-        if _paths.isdir(source) and not _paths.islink(source) and carry is _copy:
-            if not given & {"-r", "-R", "-a", "--recursive", "--archive"}:
+        if is_folder and carry is _copy:
+            if not deep:
                 return 1
             unknown += _copy_folder(source, target, bool(given & PRESERVING))
             continue
         if "--remove-destination" in given and _paths.lexists(target):
             file.remove(target)
-        is_kept = given & {"-a", "-d", "-P", "--archive"} and carry is _copy
-        if is_kept and _paths.islink(source):
+        if is_kept and carry is _copy and _paths.islink(source):
             file.put_symlink(_paths.readlink(source), target, 0, 0)
+        elif _paths.realpath(source) == _paths.realpath(target):
+            return 1
         else:
             carry(source, target, bool(given & PRESERVING))
             unknown += made(target).unknown
@@ -272,6 +288,8 @@ def _copied(words: list[str], carry: Callable[[str, str, bool], object]) -> Told
 def _copy_folder(source: str, target: str, preserves: bool) -> tuple[str, ...]:
     """Copy a folder with what is in it, and return the paths of which nobody knows the contents."""
     unknown: tuple[str, ...] = ()
+    if f"{_paths.realpath(target)}/".startswith(f"{_paths.realpath(source)}/"):
+        raise Unread(f"{source} into itself")
     below = [entry.path.removeprefix(source) for entry in file.entries_below(source)]
     if len(below) > MOST_COPIED:
         raise Unread(f"more than {MOST_COPIED} paths below {source}")

@@ -8,6 +8,7 @@ import os
 import re
 import stat as bits
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from modules import _paths
 from modules.pkg._scripts.known import entry_of
@@ -76,7 +77,7 @@ class _Search:
             self._tops.append(self._words.pop(0))
         self._least, self._most, self._last = 0, MOST, False
         self._tells = self._prunes = False
-        self._seen = 0
+        self._seen, self._failed = 0, False
         self._test = self._either() if self._words else lambda at: True
         if self._words:
             raise _Beyond
@@ -166,16 +167,13 @@ class _Search:
 
     def status(self) -> int:
         """Search, and return the status of the program."""
-        failed = False
-        try:
+        with suppress(_Quit):
             for top in self._tops or ["."]:
-                failed |= self._walk(top, "", 0, ())
-        except _Quit:
-            return 0
-        return int(failed)
+                self._walk(top, "", 0, ())
+        return int(self._failed)
 
-    def _walk(self, shown: str, below: str, depth: int, above: tuple[tuple[int, int], ...]) -> bool:
-        """Look at a file, and at what is in it; return whether something of that failed."""
+    def _walk(self, shown: str, below: str, depth: int, above: tuple[tuple[int, int], ...]) -> None:
+        """Look at a file, and at what is in it."""
         self._seen += 1
         if self._seen > MOST:
             raise _Beyond
@@ -186,26 +184,32 @@ class _Search:
             at = _At(shown, below, path, depth, status)
             names = sorted(_paths.listdir(path)) if bits.S_ISDIR(status.st_mode) else []
         except OSError:
-            return True
+            self._failed = True
+            return
         own = (status.st_dev, status.st_ino)
-        if own in above:  # links in a circle
-            return True
+        if own in above or not shown:  # links in a circle; no path
+            self._failed = True
+            return
         self._prunes = False
         if depth >= self._least and not self._last:
             self._test(at)
-        failed = False
         for name in names if depth < self._most and not self._prunes else ():
             inner = f"{shown.removesuffix('/')}/{name}"
             inside = f"{below}/{name}" if below else name
-            failed |= self._walk(inner, inside, depth + 1, (*above, own))
+            self._walk(inner, inside, depth + 1, (*above, own))
         if depth >= self._least and self._last:
             self._test(at)
-        return failed
+
+
+def _shown_name(at: _At) -> str:
+    if at.shown.endswith("/") and at.name != "/":
+        raise _Beyond
+    return at.name
 
 
 _PARTS: dict[str, Callable[[_At], str]] = {
     "%": lambda at: "%",
-    "f": lambda at: at.name,
+    "f": _shown_name,
     "p": lambda at: at.shown,
     "P": lambda at: at.below,
     "d": lambda at: str(at.depth),

@@ -52,12 +52,21 @@ def _anything(words: list[str], text: str | None) -> Told:
     return Outcome(None, None)
 
 
-@known("find", only_looks=frozenset(("-print", "-printf", "-quit", "-name")))
+_ALTERING = re.compile("-(exec|ok|delete|fprint|fls)")  # what find does with what it finds
+
+
+def _only_finds(words: Sequence[str]) -> bool:
+    return not any(map(_ALTERING.match, words))
+
+
+@known("find", only_looks=_only_finds)
 def _find(words: list[str], text: str | None) -> Told:
     """What it finds; with -delete, that it finds nothing."""
     looks = [*words[:-1], "-print"] if words[-1:] == ["-delete"] else words
     folder = working_folder.get()
-    if not folder or any(re.match("-(exec|ok|delete|fprint|fls|ls)", word) for word in looks):
+    if not folder or "-ls" in looks or not _only_finds(looks):
+        raise Unread("find")
+    if looks is not words and "-prune" in looks:  # which -delete passes over
         raise Unread("find")
     told = find.found(looks, folder)
     if told is None:
@@ -239,14 +248,14 @@ class Filter(Record):
 
 
 FILTERS = {
-    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|]|>>|>\s*[\"$a-zA-Z(])"),
+    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|]|>>|>\s*[\"$a-zA-Z(]|print.*>)"),
     "cut": Filter("sz", ("-d", "-f", "-c", "-b")),
     "egrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
     "fgrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
     "grep": Filter("qsxiwcvohlEFP", ("-e", "-m", "-A", "-B"), 1),
     "head": Filter("qv0123456789", ("-n", "-c")),
     "sed": Filter("nrEsuz", ("-e",), 1, ("--sandbox",), r"-[nrEsuz]*i|--in-place"),
-    "sort": Filter("unrfbV", ("-k", "-t"), 0, (), r"-o|--output"),
+    "sort": Filter("unrfbV", ("-k", "-t"), 0, (), r"-[a-zA-Z]*o|--o"),
     "tail": Filter("q0123456789", ("-n", "-c")),
     "tr": Filter("cdsC", (), 9),
     "uniq": Filter("cdui"),
@@ -291,7 +300,11 @@ def _parted(kind: Filter, words: Sequence[str]) -> tuple[list[str], list[str], l
 
 def _filters(name: str, kind: Filter) -> None:
     def only_looks(words: Sequence[str]) -> bool:
-        return not kind.alters or not any(re.match(kind.alters, word, re.S) for word in words)
+        if name == "uniq":  # of two files it writes the second
+            return sum(not word.startswith("-") for word in words) < 2
+        if kind.alters and any(re.match(kind.alters, word, re.S) for word in words):
+            return False
+        return name != "sed" or _writes_nothing(kind, words)
 
     @known(name, only_looks=only_looks)
     def filtered(words: list[str], text: str | None) -> Told:
@@ -302,26 +315,58 @@ def _filters(name: str, kind: Filter) -> None:
         given, plain, files = _parted(kind, words)
         held = [read(path) if path != "-" else text for path in absolute(files)]
         if None in held:
-            return 2
+            return 2 if len(held) < 2 else Outcome(None, None)
         read_text = "".join(each or "" for each in held) if files else text
-        if read_text is None:
+        if read_text is None or not all((each or "\n").endswith("\n") for each in held[:-1]):
             return Outcome(None, None)
-        return said([name, *kind.safe, *given, "--", *plain], read_text)
+        told = said([name, *kind.safe, *given, "--", *plain], read_text)
+        return told._replace(output=None) if _names_files(name, words, len(files)) else told
+
+
+def _names_files(name: str, words: Sequence[str], files: int) -> bool:
+    """Return whether a filter prints the names of so many files, or goes by each of them."""
+    letters = "".join(word for word in words if word[:1] == "-")
+    match name:
+        case "grep" | "egrep" | "fgrep":
+            return bool(files) and ("l" in letters or (files > 1 and not {*"hq"} & {*letters}))
+        case "head" | "tail":
+            return files > 1 and "q" not in letters
+        case "sed":
+            return files > 1 and "s" in letters
+        case "awk":
+            return bool(files) and any("FILENAME" in word or "FNR" in word for word in words)
+    return name == "wc" and bool(files)
+
+
+def _writes_nothing(kind: Filter, words: Sequence[str]) -> bool:
+    """Return whether a script of sed has no command that writes a file or runs a program."""
+    try:
+        given, plain, _ = _parted(kind, words)
+    except Unread:
+        return True
+    return said(["sed", *kind.safe, *given, "--", *plain]).status != 1
 
 
 def _in_place(kind: Filter, words: Sequence[str]) -> Told:
     """What `sed -i` makes of files: what it would print of each."""
     own = [re.sub(r"^-([nrEsuz]*)i$", r"-\1", word) for word in words if word != "--in-place"]
     given, plain, files = _parted(kind, [word for word in own if word != "-"])
+    status = 0
     for path in absolute(files):
         held = read(path)
         if held is None:
-            return 4
+            status = max(status, 4 if _paths.isdir(path) else 2)
+            continue
         edited = said(["sed", *kind.safe, *given, "--", *plain], held)
         if edited.status != 0 or edited.output is None:
             raise Unread("sed")
-        file.write(path, edited.output.encode("utf-8", "surrogateescape"))
-    return 0
+        at = _paths.stat(path)
+        if _paths.islink(path):  # a file takes its place
+            file.remove(path)
+        owner, mode = (at.st_uid, at.st_gid), f"{bits.S_IMODE(at.st_mode):04o}"
+        data = edited.output.encode("utf-8", "surrogateescape")
+        file.write(path, data, mode=mode, user=owner[0], group=owner[1])
+    return status
 
 
 for _name, _kind in FILTERS.items():
@@ -342,7 +387,8 @@ def _sums(kind: str) -> None:
             raise Unread(f"{kind}sum")
         if not given & {"-c", "--check"}:
             there = {path: text for path, text in texts.items() if text is not None}
-            lines = [f"{_digest(kind, text)}  {path}\n" for path, text in there.items()]
+            sign = "*" if "-b" in given else " "
+            lines = [f"{_digest(kind, text)} {sign}{path}\n" for path, text in there.items()]
             return Outcome(int(len(there) < len(texts)), "".join(lines))
         found = [match for text in texts.values() for match in _CHECKED.finditer(text or "")]
         agree = [

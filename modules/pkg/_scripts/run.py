@@ -178,6 +178,7 @@ class ScriptRun(Words):
                 known, status = status, self._pipeline(pipeline, asks=position < last)
                 if joint and known is None and (joint == "||" or status != 0):
                     status = None
+                self._status = status  # as the next one may ask for it
         return status
 
     def _refuse_failure(self, chain: shell.Chain, status: int) -> None:

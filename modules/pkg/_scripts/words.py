@@ -17,6 +17,7 @@ working_folder: ContextVar[str] = ContextVar("working_folder", default="/")
 
 
 _PATTERN = re.compile(r"[*?]|\[.+\]", re.DOTALL)
+_BLANKS = " \t\n"  # what divides words
 _QUOTE = shell.Text("", True)  # what a word in quotes begins with
 _SUM = re.compile(r"(\$?\w+)\s*([-+])\s*(\$?\w+)")
 
@@ -60,7 +61,7 @@ class Words:
             value = self._counted(alone)
             if value is None or alone.quoted or isinstance(alone, shell.Text):
                 return [value]
-            return [*value.split()]
+            return self._split(value)
         if any(
             isinstance(part, shell.Expansion) and part.name == "@" and not part.operation
             for part in word.parts
@@ -68,7 +69,9 @@ class Words:
             plain = [part for part in word.parts if part != _QUOTE]
             if len(plain) != 1:
                 return [None]
-            return [*self.arguments]
+            if plain[0].quoted:
+                return [*self.arguments]
+            return [field for each in self.arguments for field in self._split(each)]
         fields: list[str | None] = [""]
         is_there = has_pattern = False
         for part in word.parts:
@@ -81,6 +84,9 @@ class Words:
                 has_pattern |= unquoted and any(sign in value for sign in "*?[")
                 fields[-1] = (fields[-1] or "") + value
                 continue
+            if self._is_split_otherwise(value):
+                return [None]
+            has_pattern |= bool(_PATTERN.search(value))
             pieces = value.split()
             if pieces and value[:1].isspace() and fields[-1]:
                 fields.append("")
@@ -91,10 +97,26 @@ class Words:
                 is_there = True
         if not is_there and fields == [""]:
             return []
-        if has_pattern and any(_PATTERN.search(each or "") for each in fields):
-            found = [path for each in fields for path in self._paths_like(each or "")]
-            return [*found] or fields
-        return fields
+        return self._meant(fields) if has_pattern else fields
+
+    def _split(self, value: str | None) -> list[str | None]:
+        """The words that the shell makes of a value."""
+        if value is None or self._is_split_otherwise(value):
+            return [None]
+        return self._meant([*value.split()])
+
+    def _is_split_otherwise(self, value: str) -> bool:
+        """Return whether a script has said what divides words, and that is in a value."""
+        signs = self.variables.get("IFS", _BLANKS)
+        return signs != _BLANKS and not {*value}.isdisjoint({*(signs or ""), *_BLANKS})
+
+    def _meant(self, fields: list[str | None]) -> list[str | None]:
+        """The words, instead of patterns the paths that are like them."""
+        meant: list[str | None] = []
+        for each in fields:
+            found = self._paths_like(each) if each and _PATTERN.search(each) else []
+            meant += found or [each]
+        return meant
 
     def _paths_like(self, pattern: str) -> list[str]:
         if pattern.startswith("/"):
@@ -210,7 +232,8 @@ def fits(text: str, pattern: str) -> bool:
     """
 
     def characters(found: re.Match[str]) -> str:
-        if found[1] not in _CLASSES:
+        before = re.sub(r"\[:\w+:\]", "", pattern[: found.start()])
+        if found[1] not in _CLASSES or before.rfind("[") <= before.rfind("]"):
             raise Unread(f"the pattern {pattern}")
         return _CLASSES[found[1]]
 
