@@ -327,10 +327,14 @@ def _line(row: Row) -> str:
     return join_lines([":".join(row)])[:-1]
 
 
+def _is_number(text: str) -> bool:
+    return len(text) <= 10 and text.isascii() and text.isdigit()
+
+
 def _user(line: str) -> pwd.struct_passwd | None:
     """The user of a line; None for what the name services pass over."""
     fields = line.split(":")
-    if len(fields) != 7 or not fields[0] or not (fields[2] + fields[3]).isdigit():
+    if len(fields) != 7 or not fields[0] or not all(map(_is_number, fields[2:4])):
         return None
     name, password, uid, gid, *rest = fields
     return pwd.struct_passwd((name, password, int(uid), int(gid), *rest))
@@ -339,7 +343,7 @@ def _user(line: str) -> pwd.struct_passwd | None:
 def _group(line: str) -> grp.struct_group | None:
     """The group of a line; None for what the name services pass over."""
     fields = line.split(":")
-    if len(fields) != 4 or not fields[0] or not fields[2].isdigit():
+    if len(fields) != 4 or not fields[0] or not _is_number(fields[2]):
         return None
     name, password, gid, members = fields
     return grp.struct_group((name, password, int(gid), [one for one in members.split(",") if one]))

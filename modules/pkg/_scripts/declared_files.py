@@ -108,16 +108,16 @@ def make_accounts(names: Sequence[str]) -> None:
         uid, _, group = number.partition(":")
         given = int(uid) if uid.isdigit() else None
         if kind == "g" and name not in _accounts.groups():
-            provider().groupadd(Group(name, gid=given or _free_number(), system=True))
+            provider().groupadd(Group(name, gid=_number(given), system=True))
         elif kind in ("u", "u!") and name not in _accounts.users():
             if not group and name not in _accounts.groups():
-                provider().groupadd(Group(name, gid=given or _free_number(), system=True))
+                provider().groupadd(Group(name, gid=_number(given), system=True))
             own = None if group else _accounts.group(name).gr_gid
             free = own if own not in _numbers(_accounts.users()) else None
             provider().useradd(
                 Account(
                     name,
-                    uid=given or free or _free_number(),
+                    uid=_number(free if given is None else given),
                     gid=group or name,
                     gecos="" if gecos == "-" else gecos,
                     home="/" if home == "-" else home,
@@ -133,10 +133,18 @@ def make_accounts(names: Sequence[str]) -> None:
 LAST_SYSTEM = 999  # the number that the first account gets, if it is free
 
 
+def _number(given: int | None) -> int:
+    return _free_number() if given is None else given
+
+
 def _free_number() -> int:
     """The highest number of the system's that neither a user nor a group has."""
     used = _numbers(_accounts.users()) | _numbers(_accounts.groups())
-    return next(number for number in range(LAST_SYSTEM, 0, -1) if number not in used)
+    free = (number for number in range(LAST_SYSTEM, 0, -1) if number not in used)
+    number = next(free, 0)
+    if not number:
+        raise Unread("accounts: no number of the system's is free")
+    return number
 
 
 def _numbers(accounts: Mapping[str, Sequence[Any]]) -> set[int]:

@@ -11,6 +11,8 @@ from harness import HarnessHere
 from needing import needs_root
 
 from modules import _accounts, file, group, shadow, user
+from modules._texts.shell import Unread
+from modules.pkg._scripts import declared_files
 from runner.api import running
 from runner.api.planning import changes_planned
 
@@ -68,3 +70,21 @@ def test_names_that_are_not_utf8_have_subordinate_numbers(reads: Counter[str]) -
     file.write("/etc/subuid", b"zo\xeb:100000:10\nzoe:200000:5\n")
     assert user.subordinate("subuids", odd) == ["100000-100009"]
     assert user.subordinate("subuids", "zoe") == ["200000-200004"]
+
+
+@pytest.mark.parametrize("numbers", ["47110:", ":47110", "\u00b2:0", "0:\u00b2", f"{'9' * 5000}:0"])
+def test_lines_without_numbers_are_passed_over(reads: Counter[str], numbers: str) -> None:
+    lines = f"odd:x:{numbers}::/:/\n+@all::::::\nzoe:x:47111:0::/:/\n"
+    file.write("/etc/passwd", lines.encode())
+    file.write("/etc/group", f"odd:x:{numbers.partition(':')[0]}x:\nall:x:\u00b2:\n".encode())
+    assert (user.info("odd"), user.info("zoe")["uid"]) == ({}, 47111)
+    assert not group.info("all")
+
+
+def test_a_script_gets_no_number_where_none_is_free(
+    reads: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declared_files, "LAST_SYSTEM", 0)
+    file.write("/usr/lib/sysusers.d/zoe.conf", b"g zoe -\n")
+    with pytest.raises(Unread, match="free"):
+        declared_files.make_accounts(["zoe.conf"])
