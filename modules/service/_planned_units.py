@@ -49,7 +49,9 @@ def own_name(unit: str, user: str = "") -> str:
     path = "" if overlay() is None or "@" in unit else definition(unit, user)
     if not path or not _paths.islink(path):
         return unit
-    name = os.path.basename(_paths.realpath(path))
+    folder, name = os.path.split(_paths.realpath(path))
+    if folder not in map(_paths.realpath, _folders(user)):  # a file of elsewhere, by this name
+        return unit
     return name if name.rpartition(".")[2] == unit.rpartition(".")[2] else unit
 
 
