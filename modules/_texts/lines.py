@@ -71,13 +71,10 @@ def join_lines(lines: Iterable[str]) -> str:
 
 
 def encoded(lines: Iterable[str]) -> bytes:
-    """The bytes of lines, which end as the first of them does. Raises CommandFailed for one that
-    would be several.
+    """The bytes of lines of a table; a carriage return is part of its line, since programs take it
+    for a part of the last field. Raises CommandFailed for one that would be several.
     """
-    text = join_lines(lines)
-    if ending(text) == "\r\n":
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
-    return text.encode("utf-8", "surrogateescape")
+    return join_lines(lines).encode("utf-8", "surrogateescape")
 
 
 def one_line(value: object, what: str) -> str:

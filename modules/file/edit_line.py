@@ -106,12 +106,7 @@ def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
         end = "\r" if body and body[0].endswith("\r") else ""
         return [content.rstrip() + end, *(body or [""])]
     if place.location == "end":
-        end = "\r" if len(body) > 1 and not body[-1] and body[-2].endswith("\r") else ""
-        return [
-            *body[:-1],
-            *(line + end for line in body[-1:]),
-            content.lstrip() if place.indent else content,
-        ]
+        return [*_ended(body), content.lstrip() if place.indent else content]
     if place.before is None and place.after is None:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
     at_after = _only_match(body, place.after, "after", content)
@@ -135,8 +130,16 @@ def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str
     """
     if 0 <= neighbour < len(body) and body[neighbour].removesuffix("\r") in (content, line):
         return body
+    if at == len(body):
+        return [*_ended(body), line]
     end = "\r" if body[max(at - 1, 0)].endswith("\r") else ""
     return [*body[:at], line + end, *body[at:]]
+
+
+def _ended(body: list[str]) -> list[str]:
+    """The lines, the last of which, which has no end, ends as the one above it."""
+    above, last = ["", "", *body][-2:]
+    return [*body[:-1], last + "\r"] if above.endswith("\r") > last.endswith("\r") else body
 
 
 def _is_neighbour(body: list[str], content: str, *places: int | None) -> bool:

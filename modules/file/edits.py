@@ -72,10 +72,17 @@ def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     return re.search(rf"^{lines}\r?$", text, expression.flags | re.MULTILINE) is not None
 
 
-def added(text: str, content: str, at_end: bool) -> str:
-    """The text with further lines, which end as its first one does."""
+def takes_cr(expression: re.Pattern[str], repl: str, content: str, count: int) -> bool:
+    """Return whether replacing what matches (`.*$`) takes the CR of lines away."""
+    lines = f"{content}\r\n"
+    return substituted(expression, repl, lines, count) != lines
+
+
+def added(text: str, content: str, at_end: bool, with_cr: bool = True) -> str:
+    """The text with further lines, which end as its first one does; with LF unless `with_cr`."""
     end = ending(text)
-    content = "".join(f"{line}{end}" for line in content.replace("\r\n", "\n").split("\n"))
+    own = end if with_cr else "\n"
+    content = "".join(f"{line}{own}" for line in content.replace("\r\n", "\n").split("\n"))
     if not at_end:
         return content + text
     return text + (end if text and not text.endswith("\n") else "") + content

@@ -140,11 +140,12 @@ def has_lines(text: Text, chunk: str, ignore_whitespace: bool = True) -> bool:
     return text.any(test, overlap=len(chunk) + SPACES)
 
 
-def adding(content: str, at_end: bool) -> BlockEdit:
-    """The edit that adds lines to a text."""
+def adding(content: str, at_end: bool, with_cr: bool = True) -> BlockEdit:
+    """The edit that adds lines to a text, as `added` does."""
 
     def edit(part: str, is_first: bool, is_last: bool) -> str:
-        return added(part, content, at_end) if (is_last if at_end else is_first) else part
+        is_place = is_last if at_end else is_first
+        return added(part, content, at_end, with_cr) if is_place else part
 
     return edit
 

@@ -187,7 +187,8 @@ class _KeyEdit:
     def append(self, wanted: dict[str, Any]) -> None:
         """Add the keys that were not there to the end."""
         if missing := self._missing(wanted):
-            self.lines[-1:] = [_with_line_end(line) for line in self.lines[-1:]]
+            end = ending("".join(self.lines[:1]))
+            self.lines[-1:] = [_with_line_end(line, end) for line in self.lines[-1:]]
             self.lines += missing
             self.diff += ["- <EOF>\n", *(f"+ {line}" for line in missing), "+ <EOF>\n"]
 
@@ -246,8 +247,8 @@ def _with_keys(lines: list[str], keys: Iterable[str]) -> list[int]:
     return sorted({text.count("\n", 0, at) for key in keys for at in lines_with(text, key)})
 
 
-def _with_line_end(line: str) -> str:
-    return line if line.endswith("\n") else line + "\n"
+def _with_line_end(line: str, end: str = "\n") -> str:
+    return line if line.endswith("\n") else line + end
 
 
 def _shown_line(line: str, value: Any) -> str:

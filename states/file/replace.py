@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from modules import file
-from modules.file.edits import found_in, substituted
+from modules.file.edits import found_in, substituted, takes_cr
 from modules.file.large_texts import LargeText, is_by_lines
 from runner.api import AbsolutePath, Plan, Planned, StateFailed, TextEncoding
 from states.file import _edits, _lines
@@ -74,7 +74,8 @@ def replace(
     if append_if_not_found or prepend_if_not_found:
         found = partial(found_in, expression, content)
         if not old.any(found, overlap=len(content) + 1):
-            new = old.edited(_lines.adding(content, at_end=append_if_not_found))
+            with_cr = not takes_cr(expression, text, content, count)
+            new = old.edited(_lines.adding(content, append_if_not_found, with_cr))
     if new is None:
         return "No changes needed to be made"
     changes = {"diff": _lines.diff_of(old, new) if show_changes else True}

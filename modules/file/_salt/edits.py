@@ -78,13 +78,13 @@ def replace(
         return bounded_regex.matches(expression, old)
     repl = str(repl)
     content = repl if not_found_content is None else not_found_content
-    new = edits.substituted(
-        expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count)
-    )
+    text = repl.replace("\\", r"\\") if backslash_literal else repl
+    new = edits.substituted(expression, text, old, int(count))
     if (append_if_not_found or prepend_if_not_found) and not edits.found_in(
         expression, content, old
     ):
-        new = edits.added(old, content, at_end=append_if_not_found)
+        with_cr = not edits.takes_cr(expression, text, content, int(count))
+        new = edits.added(old, content, append_if_not_found, with_cr)
     return _write_text(path, old, new, backup, show_changes, dry_run, encoding)
 
 

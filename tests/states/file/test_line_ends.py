@@ -18,6 +18,7 @@ from states.file.keyvalue import keyvalue
 from states.file.line import line
 from states.file.prepend import prepend
 from states.file.replace import replace
+from states.storage import crypttab
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIBBB"
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -26,6 +27,7 @@ EDITS: list[tuple[Any, dict[str, Any]]] = [
     (prepend, {"text": ["x", "y"]}),
     (replace, {"pattern": "^x$", "repl": "x", "append_if_not_found": True}),
     (replace, {"pattern": "^z", "repl": "x\ny", "prepend_if_not_found": True}),
+    (replace, {"pattern": "^x.*$", "repl": "x", "append_if_not_found": True}),
     (keyvalue, {"key": "x", "value": "y", "append_if_not_found": True}),
     (keyvalue, {"key": "x", "value": "y", "prepend_if_not_found": True}),
     (line, {"mode": "insert", "location": "end", "content": "x"}),
@@ -38,21 +40,46 @@ OF_TABLES: list[tuple[Any, str, dict[str, Any]]] = [
     (mount.fstab_present, "/device", {"fs_file": "/m", "fs_vfstype": "ext4", "mount_": False}),
     (ssh_auth.present, KEY, {"user": ME, "enc": "ed25519"}),
     (ssh_known_hosts.present, "h.example", {"enc": "ed25519", "key": KEY}),
+    (crypttab.present, "vault", {"device": "/dev/a", "options": {"luks": True}}),
 ]
 
 
-@pytest.mark.parametrize("number", range(len(EDITS) + len(OF_TABLES)))
-def test_lines_end_as_those_of_their_file(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("end", ["\r\n", ""])
+@pytest.mark.parametrize(("edit", "arguments"), EDITS)
+def test_lines_end_as_those_of_their_file(
+    tmp_path: Path, edit: Any, arguments: dict[str, Any], end: str
+) -> None:
     path = tmp_path / "f"
-    path.write_bytes(before := b"[s]\r\na = 1\r\n")
-    if number < len(EDITS):
-        edit, arguments = EDITS[number]
-        name = str(path)
-    else:
-        edit, name, arguments = OF_TABLES[number - len(EDITS)]
-        arguments = {**arguments, "config": str(path)}
-    assert apply(edit, name, current=HarnessHere(tmp_path), **arguments).changes
+    path.write_bytes(before := f"[s]\r\na = 1{end}".encode())
+    assert apply(edit, str(path), current=HarnessHere(tmp_path), **arguments).changes
     text = path.read_bytes()
     assert text != before
-    assert text.count(b"\n") == text.count(b"\r\n") == text.count(b"\r")
+    with_lf = arguments.get("pattern") == "^x.*$"  # which takes the CR away, as from any line
+    assert text.count(b"\n") == text.count(b"\r\n") + with_lf
+    assert text.count(b"\r") == text.count(b"\r\n")
+    assert not apply(edit, str(path), current=HarnessHere(tmp_path), **arguments).changes
+
+
+@pytest.mark.parametrize(("edit", "name", "arguments"), OF_TABLES)
+def test_a_table_keeps_its_other_lines(
+    tmp_path: Path, edit: Any, name: str, arguments: dict[str, Any]
+) -> None:
+    """A CR there is a part of the last field: neither those lines nor new ones get one."""
+    path = tmp_path / "f"
+    path.write_bytes(before := b"# a\r\n# b\n# c\r\n")
+    arguments = {**arguments, "config": str(path)}
+    assert apply(edit, name, current=HarnessHere(tmp_path), **arguments).changes
+    text = path.read_bytes()
+    assert text.startswith(before)
+    assert b"\r" not in text[len(before) :]
     assert not apply(edit, name, current=HarnessHere(tmp_path), **arguments).changes
+
+
+def test_a_header_behind_a_byte_order_mark_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"\xef\xbb\xbf[s]\na = 1\n")
+    edited = apply(
+        ini.options_present, str(path), current=HarnessHere(tmp_path), sections={"s": {"a": 2}}
+    )
+    assert edited.changes == {"s": {"a": {"before": "1", "after": "2"}}}
+    assert path.read_bytes() == b"\xef\xbb\xbf[s]\na = 2\n"
