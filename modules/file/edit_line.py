@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from modules.file.bounded_regex import matching
 from modules.file.edits import compiled
+from modules.file.large_texts import Gap
 from runner.api import Record, StateFailed
 
 
@@ -77,12 +78,17 @@ def _only_match(body: list[str], pattern: str | None, name: str, content: str) -
     if len(fitting) > 1:
         fitting = [n for n in fitting if body[n].strip() != content.strip()] or fitting
     if len(fitting) > 1:
-        numbers = ", ".join(str(number + 1) for number in fitting[:5])
+        numbers = ", ".join(str(_number(body, at)) for at in fitting[:5])
         raise StateFailed(
             f'Found more than expected occurrences in "{name}" expression: {pattern!r} matches'
             f" lines {numbers}; write more of the one that is meant, with ^ and $"
         )
     return fitting[0] if fitting else None
+
+
+def _number(body: list[str], at: int) -> int:
+    """The number of a line in its file."""
+    return 1 + sum(line.lines if isinstance(line, Gap) else 1 for line in body[:at])
 
 
 def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:

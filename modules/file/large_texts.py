@@ -238,11 +238,12 @@ class LargeText:
 
 class Gap(str):
     """Lines that an edit need not see; it reads as the first of them, which matches nothing. start,
-    size: where they are in the file, without the end of the last.
+    size: where they are in the file, without the end of the last; lines: how many.
     """
 
     start: int
     size: int
+    lines: int
 
 
 class _Excerpt:
@@ -301,7 +302,8 @@ class _Excerpt:
             self._tail_sizes -= len(line) + 1
             if self._gap is None:
                 self._gap = Gap(line)
-                self._gap.start = start
+                self._gap.start, self._gap.lines = start, 0
+            self._gap.lines += 1
             self._gap.size = start + len(_bytes(line)) - self._gap.start
 
     def _close(self) -> None:
