@@ -73,7 +73,9 @@ def edited(
     the file then.
     """
     yield Plan(
-        {"diff": _lines.diff_of(old, new) if show else True}, planned, provides=[("file", name)]
+        {"diff": _lines.diff_of(old, new) if show else True},
+        planned,
+        provides=_lines.provided(name, new),
     )
     with file.backed_up(name, backup):
         file.write(name, _lines.contents(new), user=user, group=group, mode=mode)

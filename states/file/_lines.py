@@ -55,6 +55,11 @@ def diff_of(old: str | Text, new: str | file.Edited) -> str:
     return diff(old if isinstance(old, str) else old.whole("").text, new)
 
 
+def provided(name: str, new: str | file.Edited) -> list[Fact]:
+    """What an edit makes. Nobody foresees what is then in a large file: it is not held."""
+    return [("file", name), *([("altered", name)] if isinstance(new, file.Edited) else [])]
+
+
 def contents(text: str | file.Edited, encoding: str | None = None) -> file.Contents:
     """What is to be written for a text."""
     return text.encode(encoding or "utf-8", "surrogateescape") if isinstance(text, str) else text
@@ -278,7 +283,7 @@ def add_lines(
     yield Plan(
         {"diff": diff_by(show, old, new)},
         f"File {name} is set to be {state}",
-        provides=[("file", name)],
+        provides=provided(name, new),
     )
     make_parent(name)
     write_text(name, new)

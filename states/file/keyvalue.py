@@ -114,7 +114,9 @@ def keyvalue(
     comment = f"File {name} is set to be changed ({changed} lines modified, {deleted} deleted)"
     if show_changes:
         comment += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
-    yield Plan({"diff": diff if show_changes else True}, comment, provides=[("file", name)])
+    yield Plan(
+        {"diff": diff if show_changes else True}, comment, provides=_lines.provided(name, new)
+    )
     _lines.write_text(name, new)
     return f"Changed {changed}, deleted {deleted} lines"
 

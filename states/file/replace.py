@@ -79,7 +79,7 @@ def replace(
     if new is None:
         return "No changes needed to be made"
     changes = {"diff": _lines.diff_of(old, new) if show_changes else True}
-    yield Plan(changes, "Changes would have been made", provides=[("file", name)])
+    yield Plan(changes, "Changes would have been made", provides=_lines.provided(name, new))
     with file.backed_up(name, backup):
         _lines.write_text(name, new, encoding=encoding)
     return "Changes were made"
