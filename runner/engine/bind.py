@@ -102,8 +102,7 @@ class Binder:
         self._secrets = secrets
         self._options = options
         self._used_by_template = used_by_template
-        # whether the same chunks give the same in another run, and no secrets
-        self.is_certain = True
+        self.given_secrets: list[str] = []
         # arguments that a function does not have: the chunk, the name, whether its template uses it
         self.handed_on: list[tuple[Chunk, str, bool]] = []
         self._initialised: set[str] = set()  # the state modules whose mod_init was called
@@ -321,8 +320,8 @@ class Binder:
             named_by_id=chunk.name == chunk.id,
         )
         for secret in bound.secrets:
-            self.is_certain = False
             self._secrets.add(secret)
+            self.given_secrets.append(secret)
         missing = _missing_features(chunk, traits, bound.arguments)
         if missing:
             raise CompileError(missing)

@@ -81,7 +81,7 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
         return _ready(*_recalled(session, *kept))
     gathered = gather(session, wanted, cache.read, cache.names)
     compiled, problems = compile_chunks(session, gathered, session.options.strict)
-    if compiled is not None and compiled.binder.is_certain:
+    if compiled is not None:
         numbers = {id(step.chunk): number for number, step in enumerate(compiled.steps)}
         handed_on = tuple(
             (numbers[id(chunk)], name, is_used)
@@ -90,7 +90,7 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
         )
         plan = compiled.steps, compiled.relations, compiled.order, compiled.said
         if len(handed_on) == len(compiled.binder.handed_on):
-            cache.keep(CompiledPlan(*plan, handed_on))
+            cache.keep(CompiledPlan(*plan, handed_on, tuple(compiled.binder.given_secrets)))
     return compiled, problems
 
 
@@ -209,6 +209,8 @@ def _recalled(
     """
     chunks = (step.chunk for step in plan.steps)
     session.run.secrets.collect_arguments(chunks, session.options.secret_keys)
+    for secret in plan.secrets:
+        session.run.secrets.add(secret)
     binder = make_binder(session)
     said = [*plan.warnings, *binder.lacking(plan.steps)]
     problems = deduplicated(_all_problems(session, said, plan.steps))

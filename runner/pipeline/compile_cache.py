@@ -163,14 +163,13 @@ class CompileCache:
         data = b""
         with suppress(OSError, NotKept, ValueError, RecursionError):
             if self._former and self._former.is_of_same_texts(facts):
-                secrets = self._session.run.secrets
-                if any(secrets.mask(text.text) != text.text for text in self._read.values()):
-                    return
                 code = _code()
                 revision = code_revision.revision_of(code)
                 plain = [number for number, said in enumerate(facts.files) if self._is_plain(said)]
                 facts = facts._replace(code=code, revision=revision, plain=plain)
-                data = compiled_bytes.to_bytes(plan, [*self._read.values()])
+                secrets = self._session.run.secrets
+                mask = secrets.mask if secrets or plan.secrets else None
+                data = compiled_bytes.to_bytes(plan, [*self._read.values()], mask)
             trusted_folder(self._folder).write(self._name, _file(facts, data))
 
     def _is_plain(self, said: Said) -> bool:

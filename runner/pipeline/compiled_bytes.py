@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compiled tree as bytes, and back. Documents, state functions and kinds of requisites stand in
-them by number and name: each run has its own.
+them by number and name: each run has its own. What has a secret stands in them as its place in a
+document, whose text is made anew in each run and kept nowhere.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from runner.support.yaml.rendered_text import Rendered
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pickle
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
+
+    Mask = Callable[[Any], Any]
 else:
     import _pickle as pickle  # `pickle` is the same in Python, and imports more
 
@@ -45,9 +48,9 @@ _KNOWN = frozenset(_CLASSES.values())
 _DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
 
 
-def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
+def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered], mask: Mask | None) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
-    the tree.
+    the tree, or a secret that stands in no document as it is. mask: hide secrets, if there are any.
     """
     relations = plan.relations
     sets: dict[tuple[int, ...], int] = {}
@@ -57,6 +60,8 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered]) -> bytes:
     ]
     made = io.BytesIO()
     writer = _Writer(made, plan.steps, documents)
+    if mask is not None:
+        writer = _SecretWriter(made, plan.steps, documents, mask, plan.secrets)
     parts = [*_parts(plan.steps), *_parts(rows)]
     others = (relations._replace(by_holder={}), *plan[2:])
     writer.dump((len(plan.steps), len(parts), [*map(_spans, sets)], *others))
@@ -134,13 +139,13 @@ def from_bytes(
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    number, parts, spans, relations, *others = _BytesReader(file, names).load()
+    number, parts, spans, relations, *others = _BytesReader(file, names, documents).load()
     sets = [
         tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
     ]
     rows: list[Any] = []
     for _ in range(parts):
-        rows += _BytesReader(file, names).load()
+        rows += _BytesReader(file, names, documents).load()
     by_holder = {
         holder: Edges(_group(holder, row, sets) for row in of_holder)
         for holder, of_holder in rows[number:]
@@ -230,10 +235,49 @@ class _Writer(pickle.Pickler):
         raise NotKept(repr(type(thing)))
 
 
+class _SecretWriter(_Writer):
+    """Slower: it is asked for each value."""
+
+    def __init__(
+        self,
+        file: io.BytesIO,
+        steps: Sequence[Step],
+        documents: Sequence[Rendered],
+        mask: Mask,
+        secrets: Collection[str],
+    ) -> None:
+        """secrets: those that need not be so long that they are masked."""
+        super().__init__(file, steps, documents)
+        self._texts = [text.text for text in documents]
+        self._mask = mask
+        self._secrets = secrets
+
+    def persistent_id(self, thing: Any) -> str | None:
+        """The place of a value that has a secret: the document, the first and last character."""
+        if type(thing) not in _MAY_HIDE:
+            return None
+        if self._mask(thing) == thing and str(thing) not in self._secrets:
+            return None
+        for number, text in enumerate(self._texts if isinstance(thing, str) else ()):
+            if (at := text.find(thing)) >= 0:
+                return f"{number} {at} {at + len(thing)}"
+        raise NotKept("a secret")
+
+
+_MAY_HIDE = frozenset([str, bytes, int, float])
+
+
 class _BytesReader(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, names: dict[str, Any]) -> None:
+    def __init__(
+        self, file: io.BytesIO, names: dict[str, Any], documents: Sequence[Rendered]
+    ) -> None:
         super().__init__(file)
         self._names = names
+        self._documents = documents
+
+    def persistent_load(self, place: str) -> str:
+        number, first, last = map(int, place.split())
+        return self._documents[number].text[first:last]
 
     def find_class(self, module: str, name: str) -> Any:
         if name in _DATES:

@@ -16,7 +16,7 @@ class NotKept(Exception):
 class CompiledPlan(Record):
     """What of a compiled tree is the same in each run that has the same texts, and in which
     templates of states use the same of the variables that these hand on: the positions of the
-    states, the variables, the answers.
+    states, the variables, the answers. secrets: those that are arguments which are always secret.
     """
 
     steps: tuple[Step, ...]
@@ -24,3 +24,4 @@ class CompiledPlan(Record):
     order: tuple[int, ...]
     warnings: tuple[Diagnostic, ...] = ()
     handed_on: tuple[tuple[int, str, bool], ...] = ()
+    secrets: tuple[str, ...] = ()

@@ -154,7 +154,7 @@ def test_so_is_one_with_other_marks(machine: Machine) -> None:
         "#!py\ndef run():\n    return {f's{n}': {'test.nop': []} for n in range(30)}\n",
         f"include: ['b*']\n{MANY}",
         MANY + "in home:\n  file.absent: [name: ~/x]\n",
-        MANY + "login:\n  test.nop: [x: '{{ pillar.token }}']\n",
+        MANY + "login:\n  test.nop: [x: \"{{ pillar.token | replace('2', '\\\\x32') }}\"]\n",
         MANY + "none:\n  test.missing_function: []\n",
     ],
     ids=["python", "pattern", "home", "secret", "mistake"],
@@ -224,16 +224,26 @@ def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) ->
     for _ in range(4):
         shown = machine("sls", "a", "--out", "json", code=None)
         assert "opensesame123" not in shown.stdout + shown.stderr
-    folded = "open\n          sesame 123"  # in the text, the value stands nowhere as it is
     machine.write(
-        a=f"{MANY}key:\n  test.nop:\n    - password: {folded}\n"
-        f"says:\n  test.configurable_test_state:\n    - comment: {folded}\n"
+        a=f"{MANY}key:\n  test.nop:\n    - password: {{{{ pillar.token }}}}\n"
+        "says:\n  test.configurable_test_state:\n    - comment: it is {{ pillar.token }}\n"
+        "u:\n  user.present: [password: qzx, hash_password: true, unless: 'true']\n"
+        "unknown:\n  test.nop: [odd: '{{ pillar.token }}']\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="token: hunter2hunter2",
     )
-    settle(machine)
+    words = ("sls", "a", "--out", "json")
+    runs = [machine(*words, code=None) for _ in range(3)]
     (machine.folder / "cache/state/former-secrets").unlink()
-    shown = machine("sls", "a", "--out", "json", code=None)
-    assert KEPT in shown.stderr
-    assert "**********" in shown.stdout and "open sesame" not in shown.stdout + shown.stderr
+    shown = machine(*words, code=None)
+    assert [KEPT in run.stderr for run in (*runs, shown)] == [False, False, True, True]
+    assert "**********" in shown.stdout
+    (kept,) = machine.folder.glob("cache/compiled/*")
+    for secret in ("hunter2hunter2", "qzx"):
+        assert secret not in shown.stdout + shown.stderr
+        assert secret.encode() not in kept.read_bytes()
+    machine.write(pillar__p="token: another one")
+    assert not is_kept(machine, *words, code=None)
 
 
 # ---------------------------------------------------------------- the same as compiled anew
