@@ -111,7 +111,7 @@ def test_an_archive_is_read_once(tmp_path: Path, manager: PackageManager) -> Non
         ("[]", 2),
         ('{"/usr/share/tool/part": 7}', 2),
         ('{"/usr/share/tool/part": "another size"}', 2),
-        ('{"/usr/share/tool/part": "\\ud800..\\n"}', 2),
+        ('{"/usr/share/tool/part": "\\ud800...\\n"}', 2),
     ],
 )
 def test_what_scripts_read_is_kept_as_long_as_it_is_whole(
@@ -139,6 +139,25 @@ def test_what_scripts_read_is_kept_as_long_as_it_is_whole(
         == parts["share/tool/part"]
     )
     assert cast(Manager, manager).read == read
+
+
+@pytest.mark.parametrize(
+    ("control", "kept"),
+    [({"postinst": "#!/bin/sh\n"}, ["/usr/a", "/usr/c"]), ({"shlibs": "x"}, None)],
+)
+def test_so_much_is_kept_for_scripts_where_there_are_some(
+    tmp_path: Path,
+    manager: PackageManager,
+    monkeypatch: pytest.MonkeyPatch,
+    control: dict[str, str],
+    kept: list[str] | None,
+) -> None:
+    monkeypatch.setattr(_contents, "MOST_READ", 10)
+    monkeypatch.setattr(manager, "control", lambda path: Control(control, ()))
+    made = archive(tmp_path, *(member(f"./usr/{name}", b"x" * 5) for name in ("a", "c", "d")))
+    _contents.contents_of(made, manager)
+    found = [*Path(manager_folder()).glob("sha256-*/texts.json")]
+    assert [[*json.loads(path.read_text())] for path in found] == ([kept] if kept else [])
 
 
 @pytest.mark.parametrize(
@@ -264,7 +283,8 @@ def test_what_is_kept_is_read_anew_where_it_is_damaged(
     made = archive(tmp_path, *PLAIN)
     _contents.contents_of(made, manager)
     [kept] = Path(manager_folder()).glob("sha256-*/contents.json")
-    for text in ("", "{}", "[]", '{"form": 2, "members": [[1]]}', '{"form": 0}'):
+    other = json.dumps({**json.loads(kept.read_text()), "form": 0})
+    for text in ("", "{}", "[]", '{"form": 2, "members": [[1]]}', other):
         kept.write_text(text)
         assert _contents.contents_of(made, manager).members
     assert cast(Manager, manager).read == 6
