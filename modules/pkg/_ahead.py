@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -210,13 +211,11 @@ def _stamp(path: str) -> list[Any]:
 
 
 def _known(stamp: list[Any]) -> dict[tuple[str, str], Archive]:
-    try:
-        kept = json.loads(here.cache_folder(_contents.FOLDER).read(KNOWN))
+    kept = _contents.read_kept(here.cache_folder(_contents.FOLDER), KNOWN)
+    with suppress(KeyError, TypeError):  # damaged
         if kept["stamp"] == stamp:
             archives = [Archive(*values) for values in kept["archives"]]
             return {(archive.name, archive.version): archive for archive in archives}
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     return {}
 
 

@@ -87,10 +87,7 @@ class Contents:
 
     @cached_property
     def _read_by_scripts(self) -> Mapping[str, object]:
-        try:
-            texts = json.loads(_folder(self.archive).read(READ_BY_SCRIPTS))
-        except (OSError, ValueError):
-            return {}
+        texts = read_kept(_folder(self.archive), READ_BY_SCRIPTS)
         return texts if isinstance(texts, dict) else {}
 
     def _read_text(self, member: Member) -> bytes | None:
@@ -128,12 +125,10 @@ class Contents:
 def contents_of(archive: Archive, manager: PackageManager) -> Contents:
     """What an archive holds. Raises BadArchive, and OSError where it is not there."""
     folder = _folder(archive)
-    try:
-        kept = json.loads(folder.read(LIST))
+    kept = read_kept(folder, LIST)
+    with suppress(ValueError, KeyError, TypeError):  # damaged
         if kept["form"] == FORM:
             return Contents(archive, kept, manager)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     verify(archive, manager)
     kept, read = _read(archive, manager)
     _keep(folder, json.dumps(kept).encode(), json.dumps(read).encode() if read else b"")
@@ -143,6 +138,14 @@ def contents_of(archive: Archive, manager: PackageManager) -> Contents:
 def is_kept(archive: Archive) -> bool:
     """Return whether it is known what an archive holds."""
     return os.path.exists(os.path.join(_folder(archive).path, LIST))
+
+
+def read_kept(folder: OwnFolder, name: str) -> Any:
+    """What a file of the cache has as JSON; None where it is not there, or damaged."""
+    try:
+        return json.loads(folder.read(name))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _folder(archive: Archive) -> OwnFolder:

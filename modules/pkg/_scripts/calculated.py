@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from modules._machine import processes
-from modules.pkg._contents import FOLDER
+from modules.pkg._contents import FOLDER, read_kept
 from modules.pkg._scripts.run import Outcome
 from runner.api import CommandFailed, fetcher, here
 
@@ -65,10 +65,7 @@ def _key(argv: Sequence[str], text: str) -> str:
 
 def _read() -> dict[str, list[Any]]:
     """The answers of earlier runs."""
-    try:
-        kept = json.loads(here.cache_folder(FOLDER).read(FILE))
-    except (OSError, ValueError, RecursionError):
-        return {}
+    kept = read_kept(here.cache_folder(FOLDER), FILE)
     return dict(filter(_is_answer, kept.items())) if isinstance(kept, dict) else {}
 
 

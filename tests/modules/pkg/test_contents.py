@@ -109,6 +109,7 @@ def test_an_archive_is_read_once(tmp_path: Path, manager: PackageManager) -> Non
         (None, 1),
         ("{", 2),
         ("[]", 2),
+        ("[" * 100_000, 2),
         ('{"/usr/share/tool/part": 7}', 2),
         ('{"/usr/share/tool/part": "another size"}', 2),
         ('{"/usr/share/tool/part": "\\ud800...\\n"}', 2),
@@ -283,11 +284,12 @@ def test_what_is_kept_is_read_anew_where_it_is_damaged(
     made = archive(tmp_path, *PLAIN)
     _contents.contents_of(made, manager)
     [kept] = Path(manager_folder()).glob("sha256-*/contents.json")
-    other = json.dumps({**json.loads(kept.read_text()), "form": 0})
-    for text in ("", "{}", "[]", '{"form": 2, "members": [[1]]}', other):
+    whole = json.loads(kept.read_text())
+    spoilt = [json.dumps(whole | part) for part in ({"form": 0}, {"members": [[1]]})]
+    for text in ("", "{}", "[]", "[" * 100_000, *spoilt):
         kept.write_text(text)
         assert _contents.contents_of(made, manager).members
-    assert cast(Manager, manager).read == 6
+    assert cast(Manager, manager).read == 7
 
 
 def manager_folder() -> str:
