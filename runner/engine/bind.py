@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 
 from runner.api import StateFailed, changes_allowed, here
+from runner.engine import step_hooks
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step
 from runner.language.arguments import bind as binding
@@ -122,12 +123,13 @@ class Binder:
 
     def lacking(self, steps: Iterable[Step]) -> list[Diagnostic]:
         """Return what steps of an earlier run need and the providers of this one do not have."""
-        calls = ((step.chunk, step.call) for step in steps if step.call is not None)
-        return [problem for chunk, call in calls for problem in self._lacking(chunk, call)]
+        return [
+            problem
+            for step, call, _ in step_hooks.asked(steps, "PROVIDERS")
+            for problem in self._lacking(step.chunk, call)
+        ]
 
     def _lacking(self, chunk: Chunk, call: Call) -> list[Diagnostic]:
-        if call.function.hook("PROVIDERS") is None:  # of most: nothing has to be known of them
-            return []
         return _missing_features(chunk, self._traits_of(call.function), call.arguments)
 
     def _step(self, chunk: Chunk) -> tuple[Step, list[Diagnostic]]:
@@ -242,8 +244,8 @@ class Binder:
             return self._reaction_call(chunk)
         if step.call is not None:
             # an earlier state may have brought a provider
-            missing = self._lacking(chunk, step.call)
-            if missing:
+            has_providers = "PROVIDERS" in step.call.function.module.__dict__
+            if has_providers and (missing := self._lacking(chunk, step.call)):
                 raise CompileError(missing)
             return step.call
         try:

@@ -141,7 +141,7 @@ class Executor:
         step = self.plan.steps[position]
         chunk = step.chunk
         edges = self.plan.judged_by(position)
-        if self._shared.is_waited_for and not self._shared.admits(position, edges):
+        if self._shared.waiting and not self._shared.admits(position, edges):
             self._commit()
         if self._overlaps and self._wait_for([edge.target for edge in edges]):
             return True
@@ -150,13 +150,13 @@ class Executor:
         is_declined = not self.run.execution.confirm(chunk)
         if self.run.listeners.take(StateStarted):
             self.run.emit(StateStarted(chunk, self.number))
-        may_react = bool(edges or chunk.requisites) or step.self_refreshing
+        may_react = bool(edges.groups or chunk.requisites) or step.self_refreshing
         pending = self.tracker.pending(chunk) if may_react else ()
         decision = self._decided(edges, pending)
         if is_declined and decision.verdict not in NOT_RUN:
             decision = DECLINED
         shares = decision is RUN and not pending
-        if self._shared.is_waited_for and not shares:  # results come in the order of the run
+        if self._shared.waiting and not shares:  # results come in the order of the run
             self._commit()
         if decision.verdict in NOT_RUN:
             return self._ended(
@@ -167,9 +167,10 @@ class Executor:
             return False
         failed = self._failed_before(position)
         mode = self._mode_of(position, failed)
-        shares = shares and mode is Mode.REAL and self._shared.takes(position)
-        self._called_now = position
+        shares = shares and mode is Mode.REAL
         path = self._shared.file_of(position) if shares else ""
+        shares = shares and self._shared.takes(position, path)
+        self._called_now = position
         with GROUP_COMMIT.collecting(position if shares else None, path):
             result = self._called(position, decision, mode)
         if shares and self._shared.holds(position):
@@ -180,7 +181,7 @@ class Executor:
             return False
         if failed:
             result = decisions.prereq_failed(result, failed)
-        elif self._only_planned(position):
+        elif step.noop and self._noop_counts:
             result = result._replace(noop=True)
         return self._ended(position, result, decision, pending)
 
@@ -198,10 +199,13 @@ class Executor:
         is_run = decision.verdict not in NOT_RUN
         if pending and (self.run.dry if is_run else decision.postponed):
             result = result._replace(owed=described(pending, result.cause or decision.cause))
-        chunk = self.plan.chunk(position)
+        chunk = self.plan.steps[position].chunk
         with undisturbed():  # what has run is told to all listeners
-            judged = result if is_judged else self._judged(position, result, decision)
-            finished = self._note(position, self._suppressed.note(position, judged))
+            if result.changes and not is_judged:
+                result = self._judged(position, result, decision)
+            if self._suppressed.has_noop:
+                result = self._suppressed.note(position, result)
+            finished = self._note(position, result)
         self.run.follow(finished)
         if not self.run.dry and not result.noop:
             self.tracker.settle(result, decision)
@@ -318,10 +322,6 @@ class Executor:
         """
         return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
-    def _only_planned(self, position: int) -> bool:
-        """Return whether this state is a no-op, where that counts."""
-        return self.plan.steps[position].noop and self._noop_counts
-
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""
         holding = self.plan.relations.prepared_by.get(position)
@@ -341,7 +341,8 @@ class Executor:
         taken: tuple[int, ...] = ()
         if step.aggregate is not None:
             whole, taken = self._aggregated(position, mode)
-        will_be_done = not (self._only_planned(position) or self._failed_before(position))
+        is_only_planned = step.noop and self._noop_counts
+        will_be_done = not (is_only_planned or self._failed_before(position))
 
         def before_change() -> None:
             self._prepare_change((position, *taken), self._reacts(position, decision))
@@ -352,11 +353,11 @@ class Executor:
         result = call(Invocation(whole, mode, None, before_change, waits_for, will_be_done))
         result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
-        if mode is Mode.REAL and self.plan.is_verified(position, result):
+        if self.plan.verify and mode is Mode.REAL and self.plan.is_verified(position, result):
             result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
         if decision.verdict == Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
-        reaction = self.plan.reaction(position, result, decision)
+        reaction = self.plan.reaction(position, result, decision) if step.reacts else None
         if reaction is not None:
             own = result
             result = call(

@@ -81,7 +81,7 @@ class Invoker:
         """The result of one step."""
         started = time.perf_counter()
         now = time.time()
-        chunk, reaction = invocation.chunk, invocation.reaction
+        chunk, reaction = invocation.step.chunk, invocation.reaction
         if reaction:
             low = {**chunk.low, "fun": "mod_watch", "sfun": chunk.fun, **reaction.low}
             chunk = chunk._replace(low=low)
@@ -121,7 +121,7 @@ class Invoker:
     # -------------------------------------------------- retry
 
     def _retried(self, invocation: Invocation) -> Result:
-        args, mode = invocation.chunk.args, invocation.mode
+        args, mode = invocation.step.chunk.args, invocation.mode
         if mode is Mode.LOOK or (mode is Mode.DRY and not self.run.dry):
             return self._attempt(invocation)
         options, problem = retry.retry_options(args["retry"])
@@ -152,7 +152,7 @@ class Invoker:
     # -------------------------------------------------- one attempt
 
     def _attempt(self, invocation: Invocation) -> Result:
-        chunk, is_built_in = invocation.chunk, False
+        chunk, is_built_in = invocation.step.chunk, False
         try:
             skipped, unsure = None, ""
             if not _GUARDS.isdisjoint(chunk.args):
@@ -212,8 +212,8 @@ class Invoker:
         """The reason to skip a state, and the pending state that may make it otherwise; empty when
         none.
         """
-        args = invocation.chunk.args
-        context = self._guard_context(invocation.chunk)
+        args = invocation.step.chunk.args
+        context = self._guard_context(invocation.step.chunk)
         look = self._look(invocation, partial(guards.reason_to_skip, context), "/")
         skipped = look.outcome()
         if (doubts := look.doubts) is None:
@@ -232,11 +232,11 @@ class Invoker:
         if self.run.dry and invocation.mode is not Mode.REAL:
             settled = overview(self.run.stores).settled
             doubts = self._facts(invocation).doubts(invocation.waits_for, settled, rights_in)
-        return Look(self.run, invocation.chunk, look, doubts)
+        return Look(self.run, invocation.step.chunk, look, doubts)
 
     def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:
         """unsure: the pending state that may change what guards say."""
-        chunk = invocation.chunk
+        chunk = invocation.step.chunk
         folder = guards.missing_folder(self._guard_context(chunk))
         dry = self.run.dry or invocation.mode is Mode.DRY
         undecided = unsure or (dry and self._unseen(invocation, folder))
@@ -255,7 +255,7 @@ class Invoker:
 
         folder: the missing one that commands of guards are to run in.
         """
-        programs = guards.asks_programs(invocation.chunk.args)
+        programs = guards.asks_programs(invocation.step.chunk.args)
         pending = self._facts(invocation)
         hidden = [
             state
@@ -288,7 +288,7 @@ class Invoker:
 
     def _unknown(self, invocation: Invocation, why: str) -> Result:
         """The result of a state that a dry run cannot look for."""
-        chunk = invocation.chunk
+        chunk = invocation.step.chunk
         told = (chunk.name, *chunk.args.values())  # where it may make something
         paths = [path for path in told if isinstance(path, str) and path.startswith("/")]
         self._note(invocation, [(chunk.state, chunk.name), *open_at(*paths)])
@@ -306,9 +306,9 @@ class Invoker:
         foreseen = foreseen or dry_run_facts.Foreseen.NOT
         if foreseen is dry_run_facts.Foreseen.NOT:
             dry_run_facts.unsettle(overview(self.run.stores).settled, provides)
-        self.planned.note(invocation.chunk, provides, foreseen)
+        self.planned.note(invocation.step.chunk, provides, foreseen)
         if invocation.will_be_done:
-            self.pending.note(invocation.chunk, provides, foreseen)
+            self.pending.note(invocation.step.chunk, provides, foreseen)
 
     def _hidden(self, invocation: Invocation, from_commands: bool) -> list[str]:
         """The pending states that this one requires, nearest first, whose plans looks do not see,
@@ -335,7 +335,7 @@ class Invoker:
 
     def _called(self, invocation: Invocation, call: Call) -> Result:
         """Look, and change where that is not a dry run: the fork between both."""
-        chunk, mode = invocation.chunk, invocation.mode
+        chunk, mode = invocation.step.chunk, invocation.mode
         rights_in = chunk.name if _OF_RIGHTS & chunk.args.keys() else ""
         look = self._look(invocation, partial(call.function.function, **call.arguments), rights_in)
         plan: Plan | None = None
@@ -365,6 +365,8 @@ class Invoker:
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             done = _with_plan(plan, done) if plan else done
+            if look.doubts is None and mode is not Mode.DRY:
+                return done
             by = look.unsure("done") or self._bringer(invocation, stop.value)
             return self._undecided(done, by, look) if by else done
         except StateFailed as failure:
@@ -413,7 +415,7 @@ class Invoker:
                     seen = dry_run_facts.Foreseen
                     foreseen = seen.IN_FILES if planning.only_files else seen.BY_LOOKS
                 if not planning.leaves_pending and plan.exact:
-                    done = _done(invocation.chunk, stop.value, plan.changes)
+                    done = _done(invocation.step.chunk, stop.value, plan.changes)
                     changes = done.changes
                 pending = planning.pending
             except Unforeseen:
@@ -422,7 +424,7 @@ class Invoker:
         if pending:
             dry_run_facts.unsettle(overview(self.run.stores).settled, pending)
             for facts in (self.planned, self.pending):  # it will be done
-                facts.note_open(invocation.chunk, pending)
+                facts.note_open(invocation.step.chunk, pending)
         return changes
 
     def _dry_run_check(self, invocation: Invocation, call: Call, plan: Plan) -> StateFailed | None:
@@ -442,7 +444,7 @@ class Invoker:
         if isinstance(outcome, Done) and outcome.missing:
             hidden = self._hidden(invocation, from_commands=False)
             by = facts.may_bring(list(outcome.missing), hidden)
-        if not by and engine_made.takes_away(invocation.chunk.fun):
+        if not by and engine_made.takes_away(invocation.step.chunk.fun):
             by = facts.opened_by(invocation.waits_for)
         return by
 
@@ -457,7 +459,7 @@ class Invoker:
         """of_guard: its commands run on the machine, and see nothing that is only planned. unsure:
         the pending state after which it may not fail.
         """
-        chunk, mode = invocation.chunk, invocation.mode
+        chunk, mode = invocation.step.chunk, invocation.mode
         provider = unsure
         if failure.missing and not unsure and mode is not Mode.REAL:
             facts = self._facts(invocation)
@@ -474,7 +476,7 @@ class Invoker:
         return Result(chunk, False, failure.message, changes, unstarted=unstarted)
 
     def _classic(self, invocation: Invocation, call: Call) -> Result:
-        chunk, mode = invocation.chunk, invocation.mode
+        chunk, mode = invocation.step.chunk, invocation.mode
         arguments = ordered_dict.as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
             durability.make_names_durable()  # nobody knows what it does

@@ -43,7 +43,7 @@ class Look:
         """Return what a state function yields first; it has `begun` then. Raises StopIteration with
         what it returns without that.
         """
-        outcome = self.outcome()
+        outcome = self.function() if self.doubts is None else self.outcome()
         if not isinstance(outcome, Generator):
             raise StopIteration(outcome)
         self.begun = outcome

@@ -176,15 +176,13 @@ class SuppressedReactions:
         self._plan = plan
         self._results = results
         self._suppressed: set[int] = set()
-        self._has_noop = any(step.noop for step in plan.steps)
+        self.has_noop = any(step.noop for step in plan.steps)
 
     def note(self, position: int, result: Result) -> Result:
         """Add to a result what it would have reacted to. What changed something itself sends its
         own events.
         """
         if result.noop or result.changes or result.result is not True:
-            return result
-        if not self._has_noop:
             return result
         edges = self._plan.relations.of(position)
         targets = [edge.target for edge in edges if self._would_send(edge)]

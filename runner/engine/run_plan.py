@@ -32,7 +32,10 @@ class RunPlan(Record):
 
     def judged_by(self, position: int) -> Edges:
         """The requisites that decide about a state, those on what is left out included."""
-        return self.relations.of(position) + self.relations.unanswered.get(position, NO_EDGES)
+        relations = self.relations
+        edges = relations.by_holder.get(position, NO_EDGES)
+        unanswered = relations.unanswered.get(position)
+        return edges if unanswered is None else edges + unanswered
 
     def comes_after(self, position: int) -> list[int]:
         """The states that a state comes after by itself (automatic relationships)."""

@@ -41,33 +41,29 @@ class SharedCommit:
         self._plan, self._ask = plan, ask
         self._asked = -1, ""  # the state that was asked for its file last, and its answer
         self._alone = alone or plan.failhard or plan.verify or bool(plan.relations.looks)
-        self._done: dict[int, Result] = {}
+        self.waiting: dict[int, Result] = {}
         self._since = 0.0
-
-    @property
-    def is_waited_for(self) -> bool:
-        return bool(self._done)
 
     @property
     def is_full(self) -> bool:
         """Return whether no further state is to be waited for: the last one has failed, or there is
         no room, or it has many files of its own.
         """
-        last, result = next(reversed(self._done.items()))
+        last, result = next(reversed(self.waiting.items()))
         many = self._plan.steps[last].writes_many
         return result.result is not True or many or not GROUP_COMMIT.has_room
 
-    def takes(self, position: int) -> bool:
-        """Return whether the files of a state may get their names later."""
-        if self._alone:
-            return False
-        return self._plan.steps[position].writes_many or bool(self.file_of(position))
+    def takes(self, position: int, path: str) -> bool:
+        """Return whether the files of a state may get their names later. path: `file_of` it."""
+        return not self._alone and (bool(path) or self._plan.steps[position].writes_many)
 
     def file_of(self, position: int) -> str:
         """The file that a state is about as things are at its turn; empty where it is more than
         one.
         """
         step = self._plan.steps[position]
+        if self._alone:
+            return ""
         its_file = step.one_file and step.call and step.call.function.hook("its_file")
         if not callable(its_file):
             return step.one_file
@@ -84,12 +80,13 @@ class SharedCommit:
 
     def admits(self, position: int, edges: Edges) -> bool:
         """Return whether a state may run before those that wait have ended."""
+        path = self.file_of(position)
         return (
-            self.takes(position)
+            self.takes(position, path)
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
-            and all(self._done.keys().isdisjoint(group.targets) for group in edges.groups)
-            and self._may_follow(self.file_of(position))
+            and all(self.waiting.keys().isdisjoint(group.targets) for group in edges.groups)
+            and self._may_follow(path)
         )
 
     def _may_follow(self, path: str) -> bool:
@@ -102,15 +99,15 @@ class SharedCommit:
         """Return whether a state waits: its file does, or others do, since results come in the
         order of the run.
         """
-        return bool(self._done) or GROUP_COMMIT.owns(position)
+        return bool(self.waiting) or GROUP_COMMIT.owns(position)
 
     def keep(self, position: int, result: Result) -> None:
         """Have a state wait."""
-        if not self._done:
+        if not self.waiting:
             self._since = time.monotonic()
-        self._done[position] = result
+        self.waiting[position] = result
 
     def taken(self) -> dict[int, Result]:
         """The results of the states that wait, which wait no longer."""
-        done, self._done = self._done, {}
+        done, self.waiting = self.waiting, {}
         return done

@@ -92,10 +92,6 @@ class Invocation(Record):
     waits_for: Callable[[], tuple[str, ...]] = tuple
     will_be_done: bool = True  # of a dry run: the real run does more than plan it
 
-    @property
-    def chunk(self) -> Chunk:
-        return self.step.chunk
-
 
 class Verdict:
     """What becomes of a chunk."""

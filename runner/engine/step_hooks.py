@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from runner.api import StateFailed
 from runner.engine.loader.hooks import answer_of, pairs
-from runner.engine.step import Step
+from runner.engine.step import Call, Step
 from runner.language.compiler import auto_requisites
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
@@ -13,6 +13,7 @@ from runner.model.errors import RunnerError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 
 def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
@@ -31,21 +32,30 @@ def automatic_links(steps: Sequence[Step]) -> tuple[auto_requisites.Link, ...]:
     )
 
 
-def called_functions(step: Step) -> Iterable[str]:
-    """The execution functions that a step calls by the names that it was given."""
-    hook = step.call.function.hook("calls") if step.call else None
-    return hook(**step.call.own_arguments) if hook and step.call else ()
+def asked(steps: Iterable[Step], name: str) -> list[tuple[Step, Call, Any]]:
+    """The bound steps whose module has a hook, with that: of most runs none."""
+    return [
+        (step, step.call, hook)
+        for step in steps
+        if step.call and (hook := step.call.function.module.__dict__.get(name))
+    ]
+
+
+def called_functions(steps: Iterable[Step]) -> dict[int, Iterable[str]]:
+    """The execution functions that steps call by the names that they were given, by the identity of
+    their chunks.
+    """
+    return {
+        id(step.chunk): hook(**call.own_arguments) for step, call, hook in asked(steps, "calls")
+    }
 
 
 def refusals(steps: Iterable[Step]) -> list[Diagnostic]:
     """The objections of `pre_run_check` to running these steps; nothing has been run yet."""
     problems: list[Diagnostic] = []
-    for step in steps:
-        hook = step.call.function.hook("pre_run_check") if step.call else None
-        if not (hook and step.call):
-            continue
+    for step, call, hook in asked(steps, "pre_run_check"):
         try:
-            answer_of(hook, "pre_run_check", step.chunk, step.call.own_arguments)
+            answer_of(hook, "pre_run_check", step.chunk, call.own_arguments)
         except StateFailed as failure:
             source = step.chunk.place.source
             problems.append(Diagnostic(failure.message, source, None, "pre-run-check"))

@@ -164,6 +164,9 @@ class Edges:
     def __len__(self) -> int:
         return sum(len(group.targets) for group in self.groups)
 
+    def __bool__(self) -> bool:
+        return bool(self.groups)
+
     def __add__(self, others: Edges) -> Edges:
         return Edges(self.groups + others.groups) if others.groups else self
 

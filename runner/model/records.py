@@ -11,7 +11,7 @@ from __future__ import annotations
 
 __all__ = ["Record"]
 
-OFTEN = 200  # from then on a constructor of its own pays: to compile it costs so many
+OFTEN = 10  # from then on a constructor of its own pays: to make it costs so many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,27 @@ else:
     from collections import _tuplegetter as getter  # what namedtuple reads its fields with
     from functools import partial
     from itertools import count
+    from types import FunctionType
 
     _new = tuple.__new__
     # what reads a field, by its place: the same for all classes, as it knows no more than that
     _GETTERS = [getter(place, f"Field {place}") for place in range(24)]
+
+    # Constructors of one field, two, ...: a class gets a copy of that of its number, with its own
+    # names; one of more fields has none. To compile a text would cost as much as 200 calls.
+    _SHAPES = (
+        lambda _, a: _new(_, (a,)),
+        lambda _, a, b: _new(_, (a, b)),
+        lambda _, a, b, c: _new(_, (a, b, c)),
+        lambda _, a, b, c, d: _new(_, (a, b, c, d)),
+        lambda _, a, b, c, d, e: _new(_, (a, b, c, d, e)),
+        lambda _, a, b, c, d, e, f: _new(_, (a, b, c, d, e, f)),
+        lambda _, a, b, c, d, e, f, g: _new(_, (a, b, c, d, e, f, g)),
+        lambda _, a, b, c, d, e, f, g, h: _new(_, (a, b, c, d, e, f, g, h)),
+        lambda _, a, b, c, d, e, f, g, h, i: _new(_, (a, b, c, d, e, f, g, h, i)),
+        lambda _, a, b, c, d, e, f, g, h, i, j: _new(_, (a, b, c, d, e, f, g, h, i, j)),
+        lambda _, a, b, c, d, e, f, g, h, i, j, k: _new(_, (a, b, c, d, e, f, g, h, i, j, k)),
+    )
 
     class _Maker(type):
         """Makes the annotations of a Record's body its fields, in their order; what they are set to
@@ -39,6 +56,7 @@ else:
                 body["__needed__"] = fields[: len(fields) - len(defaults)]
                 body["__blank__"] = (None,) * len(body["__needed__"]) + (*defaults,)
                 body["__times__"] = count(1)
+                body["__often__"] = OFTEN if len(fields) <= len(_SHAPES) else 0
                 body["__new__"] = maker.first
                 while len(_GETTERS) < len(fields):
                     _GETTERS.append(getter(len(_GETTERS), f"Field {len(_GETTERS)}"))
@@ -51,8 +69,8 @@ else:
 
         def first(cls, *values, **named):
             """Make one of a class that has no constructor of its own yet."""
-            if next(cls.__times__) >= OFTEN:
-                cls.__new__ = cls.__compiled__()
+            if next(cls.__times__) == cls.__often__:
+                cls.__new__ = cls.__copied__()
             if not named and len(cls.__needed__) <= len(values) <= len(cls._fields):
                 return _new(cls, values + cls.__blank__[len(values) :])
             if not values and (*named,) == cls._fields:
@@ -65,11 +83,11 @@ else:
             values += cls.__blank__[given:]
             return cls.__with__(values, named, given) if named else _new(cls, values)
 
-        def __compiled__(cls):
+        def __copied__(cls):
             """A constructor with these fields as its parameters."""
-            fields = "".join(f"{field}, " for field in cls._fields)
-            text = f"lambda _class, {fields}: _new(_class, ({fields}))"
-            constructor = eval(text, {"_new": _new})  # noqa: S307  # of names alone
+            code = _SHAPES[len(cls._fields) - 1].__code__
+            code = code.replace(co_varnames=("_class", *cls._fields))
+            constructor = FunctionType(code, globals())
             constructor.__qualname__ = cls.__qualname__  # of messages
             constructor.__defaults__ = cls.__blank__[len(cls.__needed__) :]
             return constructor
@@ -79,7 +97,8 @@ else:
         typing.NamedTuple does.
         """
 
-        _fields, __places__, __needed__, __blank__, __times__ = (), {}, (), (), count(1)
+        _fields, __places__, __needed__, __blank__ = (), {}, (), ()
+        __times__, __often__ = count(1), 0
         __new__ = _Maker.first
 
         @classmethod

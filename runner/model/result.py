@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 from runner.model.chunk import Chunk
 from runner.model.places import Value
@@ -142,7 +143,7 @@ class Report:
         """How the run ended, in a word or two."""
         return self.why or ("failed" if self.failed else "done")
 
-    @property
+    @cached_property
     def failed(self) -> bool:
         return bool(self.errors) or any(result.result is False for result in self.results)
 
@@ -153,7 +154,7 @@ class Report:
             numbers[result.outcome(self.dry)] += 1
         return numbers
 
-    @property
+    @cached_property
     def changed(self) -> bool:
         return any(result.changes or result.result is None for result in self.results)
 

@@ -230,9 +230,14 @@ def _missing_references(
     session: Session, steps: tuple[Step, ...], strict: bool
 ) -> Iterable[Diagnostic]:
     """The references that lead nowhere; of what is typed on the command line its result tells."""
-    called = ((step.chunk, step_hooks.called_functions(step)) for step in steps if step.chunk.sls)
+    called = step_hooks.called_functions(step for step in steps if step.chunk.sls)
+    chunks = (step.chunk for step in steps if step.chunk.sls)
     # most states of most sites refer to nothing
-    referring = [(chunk, names) for chunk, names in called if names or chunk.may_refer()]
+    referring = [
+        (chunk, called.get(id(chunk), ()))
+        for chunk in chunks
+        if id(chunk) in called or chunk.may_refer()
+    ]
     if not referring:
         return ()
     return missing_references.problems(referring, _world(session, strict))
