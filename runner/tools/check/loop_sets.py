@@ -23,8 +23,10 @@ def warnings(session: Session, sls: str, saltenv: str) -> Iterator[Diagnostic]:
 
 
 def _lost(template: nodes.Template, path: str) -> Iterator[Diagnostic]:
-    names = list(template.find_all(nodes.Name))
+    all_names = list(template.find_all(nodes.Name))
     for loop in template.find_all(nodes.For):
+        apart = _never_with(loop, template)
+        names = [name for name in all_names if id(name) not in apart]
         inside = {id(name) for name in loop.find_all(nodes.Name)}
         before = {
             name.name
@@ -43,6 +45,21 @@ def _lost(template: nodes.Template, path: str) -> Iterator[Diagnostic]:
                     " and behind"
                 )
                 yield Diagnostic(message, Source(path, target.lineno), hint, "loop-set", "warning")
+
+
+def _never_with(loop: nodes.For, template: nodes.Template) -> set[int]:
+    """What stands in branches that are not taken where the loop is."""
+    apart: set[int] = set()
+    for choice in template.find_all(nodes.If):
+        others: list[list[nodes.Node]] = [[other] for other in choice.elif_]
+        branches = [choice.body, *others, choice.else_]
+        found = [
+            {id(node) for top in branch for node in (top, *top.find_all(nodes.Node))}
+            for branch in branches
+        ]
+        if own := next((nodes_of for nodes_of in found if id(loop) in nodes_of), None):
+            apart |= set[int]().union(*found) - own
+    return apart
 
 
 def _set(body: list[nodes.Node]) -> Iterator[nodes.Name]:
