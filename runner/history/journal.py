@@ -15,13 +15,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from runner.model.errors import RunnerError
+from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
-
-if TYPE_CHECKING:
-    import sqlite3
 
 NAME = "history.journal"
 LONGEST_WAIT = 0.5  # seconds that a statement waits, as long as something happens
@@ -75,8 +73,8 @@ class Journal:
         self._in_file = len(self._waiting)
         return self._in_file >= MOST or time.monotonic() - self._since > LONGEST_WAIT
 
-    def write(self, connection: sqlite3.Connection) -> None:
-        """Write what waits into the database. Raises sqlite3.Error and OSError."""
+    def write(self, connection: sqlite.Connection) -> None:
+        """Write what waits into the database. Raises sqlite.Error and OSError."""
         if not self._waiting:
             return
         self._number += len(self._waiting)
@@ -112,9 +110,9 @@ class Journal:
         return self._handle
 
 
-def recover(state_dir: str, connection: sqlite3.Connection) -> None:
+def recover(state_dir: str, connection: sqlite.Connection) -> None:
     """Write into the database what a killed run has left in its journal, as far as it is whole.
-    Raises sqlite3.Error.
+    Raises sqlite.Error.
     """
 
     def take(folder: TrustedFolder, file: BinaryIO) -> None:
@@ -136,9 +134,7 @@ def take_left(state_dir: str, name: str, take: Callable[[TrustedFolder, BinaryIO
                 take(folder, file)
 
 
-def _recover(lines: Iterable[bytes], connection: sqlite3.Connection) -> None:
-    import sqlite3
-
+def _recover(lines: Iterable[bytes], connection: sqlite.Connection) -> None:
     query = "SELECT written FROM runs WHERE id = ? AND run = ?"
     written: dict[int, int] = {}
     connection.execute("BEGIN IMMEDIATE")
@@ -151,7 +147,7 @@ def _recover(lines: Iterable[bytes], connection: sqlite3.Connection) -> None:
         if number > written[run]:
             try:
                 connection.execute(statement, row)
-            except (sqlite3.Error, ValueError, OverflowError) as error:
+            except (sqlite.Error, ValueError, OverflowError) as error:
                 if getattr(error, "sqlite_errorname", "SQLITE_ERROR") not in _OF_STATEMENT:
                     raise
             written[run] = number

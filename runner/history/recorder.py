@@ -25,12 +25,12 @@ from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, S
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.sources import trees
+from runner.support.files import sqlite
 from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import Any
 
@@ -109,7 +109,7 @@ class History:
         self._about = about
         self._chunks = tuple(chunks)
         self._keep = (keep_runs, keep_days)
-        self._connection: sqlite3.Connection | None = None
+        self._connection: sqlite.Connection | None = None
         self._begin: tuple[Any, ...] = ()  # what is known of the run, once it has started
         self._number: int | None = None  # of the run, once it is in the database
         self._position = 0  # of the last result there
@@ -158,12 +158,10 @@ class History:
             return "", ""
         if self._connection is None and not unchanged.has_begun(self._state_dir):
             return "", ""
-        import sqlite3
-
         try:
             with undisturbed():
                 return self._origin(result, converges)
-        except (store.HistoryProblem, sqlite3.Error) as problem:
+        except (store.HistoryProblem, sqlite.Error) as problem:
             self._give_up(problem)
             return "", ""
 
@@ -303,27 +301,25 @@ class History:
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
-        import sqlite3
-
-        expected = isinstance(error, sqlite3.Error | store.HistoryProblem | OSError)
+        expected = isinstance(error, sqlite.Error | store.HistoryProblem | OSError)
         self.problem = (
             str(error) if expected else f"{type(error).__name__}: {plain_values.text_of(error)}"
         )
         self._hear_of_files(False)
         connection, self._connection = self._connection, None
-        if connection is not None and type(error) is not sqlite3.DatabaseError:
-            with suppress(sqlite3.Error):
+        if connection is not None and type(error) is not sqlite.DatabaseError:
+            with suppress(sqlite.Error):
                 connection.execute(
                     "UPDATE runs SET outcome = 'not kept to its end' WHERE id = ?", (self._number,)
                 )
-        if type(error) is sqlite3.DatabaseError:
+        if type(error) is sqlite.DatabaseError:
             with suppress(OSError):
                 store.set_aside(self._state_dir, error, self.notes)
         if connection is not None:
-            with suppress(sqlite3.Error):
+            with suppress(sqlite.Error):
                 connection.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite.Connection:
         if self._connection is None:
             self._connection = store.open_history(self._state_dir, self.notes)
         return self._connection

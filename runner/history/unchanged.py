@@ -16,11 +16,11 @@ from contextlib import suppress
 from runner.history import contents, journal, snapshots
 from runner.model.digest import blake2b
 from runner.model.records import Record
+from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
     from typing import Any, BinaryIO
 
@@ -102,9 +102,9 @@ def append(state_dir: str, run: UnchangedRun) -> bool:
     return False
 
 
-def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
+def take_in(state_dir: str, connection: sqlite.Connection, kept: str) -> None:
     """Write the runs that wait into the database. kept: the query for contents that are needed.
-    Raises sqlite3.Error.
+    Raises sqlite.Error.
     """
 
     def take(folder: TrustedFolder, file: BinaryIO) -> None:
@@ -115,11 +115,9 @@ def take_in(state_dir: str, connection: sqlite3.Connection, kept: str) -> None:
     journal.take_left(state_dir, NAME, take)
 
 
-def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: str) -> None:
-    import sqlite3
-
+def _write(state_dir: str, connection: sqlite.Connection, data: bytes, kept: str) -> None:
     # of a record by itself, say of another version of runner: it is left out
-    mistakes = (ValueError, TypeError, sqlite3.IntegrityError, sqlite3.ProgrammingError)
+    mistakes = (ValueError, TypeError, sqlite.IntegrityError, sqlite.ProgrammingError)
     store = contents.ContentStore(state_dir, lambda: connection)
     keep = (0, 0)
     connection.execute("PRAGMA synchronous=FULL")  # durable before the file is emptied
@@ -139,7 +137,7 @@ def _write(state_dir: str, connection: sqlite3.Connection, data: bytes, kept: st
         store.drop(kept)
 
 
-def _unknown(connection: sqlite3.Connection, runs: list[UnchangedRun]) -> list[UnchangedRun]:
+def _unknown(connection: sqlite.Connection, runs: list[UnchangedRun]) -> list[UnchangedRun]:
     """The runs after the last one in the database: who wrote that one, and those before it, was
     killed before the file was empty.
     """
@@ -151,7 +149,7 @@ def _unknown(connection: sqlite3.Connection, runs: list[UnchangedRun]) -> list[U
 
 
 def _write_run(
-    connection: sqlite3.Connection, run: UnchangedRun, store: contents.ContentStore
+    connection: sqlite.Connection, run: UnchangedRun, store: contents.ContentStore
 ) -> None:
     import json
 
@@ -230,7 +228,7 @@ def _run(body: bytes, states: dict[bytes, _States]) -> UnchangedRun:
     return UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
 
 
-def drop_old(connection: sqlite3.Connection, keep: tuple[int, int]) -> int:
+def drop_old(connection: sqlite.Connection, keep: tuple[int, int]) -> int:
     """Drop what is too much or too old, each kind of run by itself; how many runs that were.
 
     keep: older runs are dropped when either number, of runs or of days, is exceeded; 0 keeps all.

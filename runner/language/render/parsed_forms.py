@@ -10,9 +10,9 @@ disk.
 from __future__ import annotations
 
 import io
-import pickle
 import sys
 import zlib
+from _pickle import Pickler, Unpickler  # the package imports what only Python's own needs
 from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
@@ -84,7 +84,7 @@ def _bytes(value: Value, key: bytes, text: Rendered) -> bytes:
     objects of the one before: remembering all of them would take more memory than the value.
     """
     made = io.BytesIO()
-    writer = pickle.Pickler(made, 5)
+    writer = Pickler(made, 5)
     writer.dispatch_table = {type(text): _document_itself}
     made.write(_HEAD.pack(_MARK, key, 0))
     if type(value) is not PlacedMap or len(value) <= PART or "*" in text.text:  # aliases: shared
@@ -110,7 +110,7 @@ def _document() -> None:
     """Stand for the text in what is kept."""
 
 
-class _FormReader(pickle.Unpickler):
+class _FormReader(Unpickler):
     def __init__(self, file: io.BytesIO, text: Rendered) -> None:
         super().__init__(file)
         # not a method: what this one remembers would live as long as both refer to each other

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import time
 
+from runner.support.files import sqlite
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
@@ -27,47 +28,42 @@ class Patience:
 
     def __call__(self, operation: Callable[[], T]) -> T:
         """Return the result of an operation, repeated while the database is locked. Raises
-        sqlite3.OperationalError.
+        sqlite.OperationalError.
         """
-        import sqlite3
-
         while True:
             began = time.monotonic()
             try:
                 return operation()
-            except sqlite3.OperationalError as error:
+            except sqlite.OperationalError as error:
                 self._left -= time.monotonic() - began
                 if not is_locked(error) or self._left <= 0 or self._give_up():
                     raise
 
 
-def is_locked(error: sqlite3.Error) -> bool:
+def is_locked(error: sqlite.Error) -> bool:
     """Return whether another process holds the database."""
-    import sqlite3
-
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
+        sqlite.SQLITE_BUSY,
+        sqlite.SQLITE_LOCKED,
     )
 
 
-def connect(path: str, patience: Patience, **options: Any) -> sqlite3.Connection:
+def connect(path: str, patience: Patience, **options: Any) -> sqlite.Connection:
     """A connection whose statements wait as long as there is patience, in slices between which
     signals are handled.
     """
-    import sqlite3
 
-    class Patient(sqlite3.Connection):
-        def execute(self, *args: Any) -> sqlite3.Cursor:
-            return patience(lambda: sqlite3.Connection.execute(self, *args))
+    class Patient(sqlite.Connection):
+        def execute(self, *args: Any) -> sqlite.Cursor:
+            return patience(lambda: sqlite.Connection.execute(self, *args))
 
-        def executemany(self, *args: Any) -> sqlite3.Cursor:
-            return patience(lambda: sqlite3.Connection.executemany(self, *args))
+        def executemany(self, *args: Any) -> sqlite.Cursor:
+            return patience(lambda: sqlite.Connection.executemany(self, *args))
 
-        def executescript(self, script: str) -> sqlite3.Cursor:
-            return patience(lambda: sqlite3.Connection.executescript(self, script))
+        def executescript(self, script: str) -> sqlite.Cursor:
+            return patience(lambda: sqlite.Connection.executescript(self, script))
 
-    return sqlite3.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
+    return sqlite.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
 
 
 def newer_format(path: str, found: int, known: int) -> str:

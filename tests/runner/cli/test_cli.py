@@ -345,7 +345,7 @@ def test_what_stands_in_the_place_of_an_sls_file_is_named(machine: Machine) -> N
 def test_version_and_light_start() -> None:
     program = (
         "import atexit, sys; sys.argv = ['runner', '--version']\n"
-        "heavy = {'typer', 'yaml', 'jinja2', 'networkx', 'sqlite3'}\n"
+        "heavy = {'typer', 'yaml', 'jinja2', 'networkx', 'sqlite3', '_sqlite3'}\n"
         "atexit.register(lambda: print(sorted(heavy & {*sys.modules})))\n"
         "from runner.cli import main; main()"
     )
