@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         OperationalError,
         ProgrammingError,
         connect,
+        register_adapter,
     )
 else:
     try:
@@ -34,4 +35,9 @@ __all__ = [
     "OperationalError",
     "ProgrammingError",
     "connect",
+    "register_adapter",
 ]
+
+# what SQLite knows itself: for types without, Python asks each value for methods that it has not
+register_adapter(bytes, bytes)
+register_adapter(type(None), {}.get)
