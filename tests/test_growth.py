@@ -243,20 +243,17 @@ def test_a_chain_of_includes_may_be_deeper_than_pythons_stack(tmp_path: Path) ->
 
 # prints how many functions of Python were called
 COUNTED = """
-import sys
+import atexit, sys
 from runner.cli import main
 from runner.engine import shared_commit
 from runner.history import journal
 shared_commit.LONGEST_WAIT = journal.LONGEST_WAIT = 3600
 calls = []
+atexit.register(lambda: print(len(calls), file=sys.stderr))
 sys.setprofile(lambda frame, event, argument: calls.append(1) if event == "call" else None)
-try:
-    main()
-finally:
-    sys.setprofile(None)
-    print(len(calls), file=sys.stderr)
+main()
 """
-MOST_CALLS = 700  # 830 once; each takes some 2,500 instructions
+MOST_CALLS = 680  # 830 once; each takes some 2,500 instructions
 
 
 def test_a_new_file_passes_through_few_functions(machine: Machine) -> None:
@@ -281,4 +278,4 @@ def test_a_new_file_passes_through_few_functions(machine: Machine) -> None:
     calls(2)  # the history is made
     few, many = calls(10), calls(50)
     each = (many - few) / 40
-    assert each <= MOST_CALLS
+    assert each <= MOST_CALLS, each

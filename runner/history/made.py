@@ -8,7 +8,6 @@ states (`OPPOSITE` of their modules).
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from runner.model.made import Thing
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.support.files.database import storable, storable_row
+from runner.support.json_writer import dumps
 
 if TYPE_CHECKING:
     import sqlite3
@@ -210,13 +210,13 @@ class MadeThings:
         """The columns that say how the run left a path."""
         if snapshot.type == "none":
             return {"removed": self._run, "snapshot": None}
-        return {"removed": None, "snapshot": json.dumps(without_target(snapshot)._asdict())}
+        return {"removed": None, "snapshot": dumps(without_target(snapshot)._asdict())}
 
 
 def _text(value: Any) -> str:
     if not value:
         return "{}"
-    return json.dumps(plain_values.plain(value))
+    return dumps(plain_values.plain(value))
 
 
 # ---------------------------------------------------------------- what is declared
@@ -279,6 +279,8 @@ def undeclared(connection: sqlite3.Connection, declared: Collection[str]) -> Ite
 
 
 def _row(values: tuple[Any, ...]) -> Row:
+    import json
+
     row = dict(zip(_COLUMNS.split(", "), values, strict=True))
     snapshot = json.loads(row["snapshot"]) if row["snapshot"] else None
     row |= {
@@ -299,4 +301,6 @@ def forget(connection: sqlite3.Connection, things: Iterable[str]) -> None:
 
 def tree_exists(tree: str) -> bool:
     """Return whether the folders of a tree that a highstate came from are still there."""
+    import json
+
     return any(os.path.isdir(folder) for folder in json.loads(tree)[0])

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, suppress
-from functools import cache
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -28,6 +27,7 @@ from runner.sources import trees
 from runner.support.files import sqlite
 from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
+from runner.support.json_writer import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class History:
         # those that nobody has looked at since, with the tag of the state that altered them last:
         # others may run beside it, and are not done with theirs
         self._altered: dict[Subject, str] = {}
+        self._altered_by: dict[str, dict[Subject, None]] = {}  # the same, by the tags
         self._digests: dict[int, bytes] = {}
         self._texts: dict[tuple[tuple[str, str], ...], str] = {}  # the JSON of short changes
         self._made: made.MadeThings | None = None
@@ -391,7 +392,7 @@ class History:
             return
         self._enter()
         tag = storable(event.chunk.tag) if event.chunk else ""
-        before = _dumped(plain_values.plain(event.before))
+        before = dumps(plain_values.plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
         self._add(CHANGER, storable_row(row))
         self._call += 1
@@ -420,16 +421,18 @@ class History:
         self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
             self._touched[path], self._altered[path] = None, tag
+            self._altered_by.setdefault(tag, {})[path] = None
             self._stamps.pop(path, None)
         if self._made and tag:
             self._made.touched(tag, snapshot)
 
     def _keep_state(self, former: FormerState, tag: str) -> None:
-        content = self._store.put_text(_dumped(former.state))
+        content = self._store.put_text(dumps(former.state))
         row = (self._number, self._sequence, former.kind, former.name, content, tag, self._call)
         self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", storable_row(row))
-        self._touched_states[former.kind, former.name] = None
-        self._altered[former.kind, former.name] = tag
+        subject = (former.kind, former.name)
+        self._touched_states[subject], self._altered[subject] = None, tag
+        self._altered_by.setdefault(tag, {})[subject] = None
 
     def _result(self, result: Result) -> None:
         changes, replaced = self._json(result.changes), self._json(result.before)
@@ -456,7 +459,9 @@ class History:
         self._waiting.append(storable_row(row))
         self._durations.append(result.duration)
         self._starts.append(max(0.0, result.started - self._started) if result.started else None)
-        altered = self._altered_by(storable(tag)) if self._altered else []
+        # what others have altered since is theirs
+        own = self._altered_by.pop(kept_as := storable(tag), ())
+        altered = [subject for subject in own if self._altered.get(subject) == kept_as]
         as_before = not result.changes and result.result is not False and not altered
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
             self._enter()
@@ -479,17 +484,13 @@ class History:
         said = tuple(values.items())
         for key, value in said:
             if type(key) is not str or type(value) is not str or len(value) > SHORT:
-                return _dumped(shortened(plain_values.plain(values)))
+                return dumps(shortened(plain_values.plain(values)))
         text = self._texts.get(said)
         if text is None:
             if len(self._texts) >= MOST_TEXTS:
                 self._texts.clear()
-            text = self._texts[said] = _dumped(plain_values.plain(values))
+            text = self._texts[said] = dumps(plain_values.plain(values))
         return text
-
-    def _altered_by(self, tag: str) -> list[Subject]:
-        """Return what a state has altered and nobody has looked at since."""
-        return [subject for subject, last in self._altered.items() if last == tag]
 
     def _flush(self) -> None:
         """Write the results that wait."""
@@ -566,7 +567,7 @@ class History:
         return snapshot
 
     def _look_back_at_state(self, subject: tuple[str, str]) -> None:
-        content = self._store.put_text(_dumped(self._look(*subject)))
+        content = self._store.put_text(dumps(self._look(*subject)))
         if self._touched_states[subject] != content:
             self._touched_states[subject] = content
             row = storable_row((self._number, *subject, content))
@@ -588,7 +589,7 @@ class History:
         """Record one who reacts. tag: of the state that it watches; empty: it watches what an undo
         restores. words: its state, function, ID, name and arguments.
         """
-        row = (self._number, storable(tag), self._store.put_text(_dumped(words)))
+        row = (self._number, storable(tag), self._store.put_text(dumps(words)))
         self._add("INSERT OR IGNORE INTO watchers VALUES (?, ?, ?)", row)
 
     def note_undone(self, tags: Iterable[str], watchers: Iterable[tuple[object, ...]]) -> None:
@@ -615,7 +616,7 @@ class History:
             return
         self._enter()
         if report.results:  # reactions at the end are results too; the report counts them
-            self._open().execute(unchanged.COUNTS, (total, _dumped(outcomes), self._number))
+            self._open().execute(unchanged.COUNTS, (total, dumps(outcomes), self._number))
         self._finish(*end)
 
     def _can_wait(self, report: Report) -> bool:
@@ -671,7 +672,7 @@ class History:
         self._look_back([*self._touched, *self._touched_states])
         self._write_journal()
         connection = self._open()
-        ended = (time.time(), outcome, changed, failed, skipped, _dumped(list(errors)))
+        ended = (time.time(), outcome, changed, failed, skipped, dumps(list(errors)))
         connection.execute(unchanged.END, (*ended, self._number))
         if self.declared is not None:
             self.orphans = made.counted(connection, self.declared(), self._about.tree)
@@ -686,18 +687,6 @@ class History:
         if self.declared is not None and not self.is_part:
             compiled, tree = str(self._begin[6]), self._about.tree
             orphan_count.keep(self._state_dir, compiled, tree, self.orphans)
-
-
-def _dumped(value: Any) -> str:
-    return _dumps()(value)
-
-
-@cache
-def _dumps() -> Callable[[Any], str]:
-    """Return what writes JSON, looked for once."""
-    import json
-
-    return json.dumps
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:

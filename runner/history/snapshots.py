@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from runner.model.former_state import FormerState
 from runner.model.records import Record
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Stamp
 from runner.support.files.group_commit import stamp as _stamp
+from runner.support.json_writer import dumps
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 SMALL = 256 * 1024  # bytes; contents of files that are read whole
@@ -121,11 +121,13 @@ def _attributes(path: str, status: os.stat_result) -> bytes:
                         values[name] = os.getxattr(own, name).hex()
         finally:
             os.close(handle)
-    return json.dumps(values).encode() if values else b""
+    return dumps(values).encode() if values else b""
 
 
 def unpacked(attributes: bytes) -> dict[str, bytes]:
     """Extended attributes as the store keeps them, by name."""
+    import json
+
     values = json.loads(attributes) if attributes else {}
     return {name: bytes.fromhex(value) for name, value in values.items()}
 

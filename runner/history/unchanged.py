@@ -18,6 +18,7 @@ from runner.model.digest import blake2b
 from runner.model.records import Record
 from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.json_writer import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,8 +152,6 @@ def _unknown(connection: sqlite.Connection, runs: list[UnchangedRun]) -> list[Un
 def _write_run(
     connection: sqlite.Connection, run: UnchangedRun, store: contents.ContentStore
 ) -> None:
-    import json
-
     def write(statement: str, *rows: tuple[object, ...]) -> None:
         for row in rows:
             connection.execute(statement, row)
@@ -162,9 +161,9 @@ def _write_run(
     number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
     write(KILLED, (number,))
     total, counts = run.counts
-    write(COUNTS, (total, json.dumps(counts), number))
+    write(COUNTS, (total, dumps(counts), number))
     *end, errors = run.end
-    write(END, (*end, json.dumps(errors), number))
+    write(END, (*end, dumps(errors), number))
     times = zip(run.results, run.durations, run.starts, strict=True)
     for position, (row, duration, start) in enumerate(times):
         write(RESULT, result(number, position, row, duration, start))
@@ -193,9 +192,7 @@ def _checksum(body: bytes) -> bytes:
 
 def text_of(graph: dict[str, Any]) -> bytes:
     """The requisites of a run as they are kept; empty where there are none."""
-    import json
-
-    return json.dumps(graph).encode(errors="surrogateescape") if graph else b""
+    return dumps(graph).encode(errors="surrogateescape") if graph else b""
 
 
 def _runs(data: bytes) -> Iterator[UnchangedRun]:

@@ -40,4 +40,4 @@ __all__ = [
 
 # what SQLite knows itself: for types without, Python asks each value for methods that it has not
 register_adapter(bytes, bytes)
-register_adapter(type(None), {}.get)
+register_adapter(type(None), {None: None}.get)
