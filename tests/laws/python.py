@@ -37,6 +37,7 @@ def made(*words: str) -> Callable[[Path], None]:
         # half the time where it is alone
         for path in (PIP, *PIP.parent.glob("pip-*.dist-info")):
             (site / path.name).symlink_to(path)
+        (site / "other.py").touch()  # pip removes a whole folder where only links would be left
         if words:
             _, _, version = words[1].partition("==")
             with zipfile.ZipFile(tmp / f"wheels/demo-{version}-py3-none-any.whl") as archive:

@@ -299,7 +299,7 @@ def test_a_hundred_packages_are_no_question_and_never_stale(debian: Debian) -> N
     results = debian.results("sls", "many")
     assert len(results) == 100
     assert not any(result["changes"] for result in results.values())
-    debian.run("! test -e /run/asked; rm /usr/local/sbin/dpkg-query")
+    debian.run("test ! -e /run/asked && rm /usr/local/sbin/dpkg-query")
     behind = {
         "first": {"pkg.installed": [{"name": "bash"}]},
         "behind its back": {"cmd.run": [{"name": "apt-get install greeting"}]},
