@@ -9,6 +9,9 @@ worked, as if root had put it there.
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 import pytest
 from debian import ROOT, Debian
 
@@ -116,15 +119,15 @@ def test_compiled_templates(victim: Debian) -> None:
     victim.write("/root/swap.py", SWAP)
     command = ["sls", "a", "--cachedir", "/srv/cache", "--test"]
     victim.runner(*command)
-    python = victim.run("head -1 /usr/local/bin/runner").stdout.strip().removeprefix("#!")
-    victim.run(f"{python} /root/swap.py /srv/cache/templates/pack-*")
+    swap = f"{shlex.quote(sys.executable)} /root/swap.py /srv/cache/templates/pack-*"
+    victim.run(swap)
     victim.run("chown mallory /srv/cache/templates/pack-*")
     victim.runner(*command)
     assert not pwned(victim)
     victim.run("chown mallory /srv/cache/templates")
     assert "others can write /srv/cache/templates" in victim.runner(*command, code=1).stderr
     assert not pwned(victim)
-    victim.run(f"chown -R root /srv/cache; {python} /root/swap.py /srv/cache/templates/pack-*")
+    victim.run(f"chown -R root /srv/cache; {swap}")
     victim.runner(*command, code=None)
     assert pwned(victim)
     victim.run("rm -r /srv/cache")
@@ -176,8 +179,7 @@ def test_reactions_and_temporary_files_of_another_user(victim: Debian) -> None:
     victim.runner(*command)
     victim.write("/srv/cache/state/temporaries", '["/etc", "00000000"]\n')
     victim.write("/etc/.x.runner-000000000000", "")
-    python = victim.run("head -1 /usr/local/bin/runner").stdout.strip().removeprefix("#!")
-    victim.run(python, "-c", FORGE)
+    victim.run(sys.executable, "-c", FORGE)
     victim.run("chown mallory /srv/cache/state/temporaries /srv/cache/state/debts.sqlite")
     victim.runner(*command)
     assert not pwned(victim)

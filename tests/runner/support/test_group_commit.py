@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import pwd
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from command import Machine
+from harness import needs_a_name, own_name
 
 from runner.history.store import open_history
 from runner.support.files import group_commit
@@ -522,6 +522,11 @@ VERSIONS = {
     "ssh_auth.present": ("name: AAAAB{mode}{n}, user: USER, config: F", "AAAAB64419"),
 }
 
+EACH = [
+    pytest.param(name, marks=needs_a_name if "USER" in arguments else ())
+    for name, (arguments, _) in VERSIONS.items()
+]
+
 
 def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Path:
     """States that edit one file after each other; the file."""
@@ -530,7 +535,7 @@ def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Pa
     target.parent.mkdir()
     target.write_text("[s]\nv0\n")
     arguments = VERSIONS[function][0].replace("F", str(target)).replace("BAK", ".c")
-    arguments = arguments.replace("USER", pwd.getpwuid(os.getuid()).pw_name)
+    arguments = arguments.replace("USER", own_name())
     for n in range(20):
         (machine.folder / f"states/v{n}").write_text(f"x{n}")
     words = (arguments.format(n=n, more=n + 1, mode=600 + n % 2 * 44) for n in range(20))
@@ -545,7 +550,7 @@ def without_times(machine: Machine, results: dict[str, Any]) -> str:
     return json.dumps(told).replace(str(machine.folder), "M")
 
 
-@pytest.mark.parametrize("function", VERSIONS)
+@pytest.mark.parametrize("function", EACH)
 def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) -> None:
     """With failhard each is alone; results, undo and a state's own undo are the same."""
     found = []
@@ -573,7 +578,7 @@ def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) ->
     assert found[0][-1] == "[s]\nv0\n"
 
 
-@pytest.mark.parametrize("function", VERSIONS)
+@pytest.mark.parametrize("function", EACH)
 def test_versions_of_a_new_file_are_those_of_one_that_was_there(
     tmp_path: Path, function: str
 ) -> None:
