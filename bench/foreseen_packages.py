@@ -8,9 +8,9 @@ second. Prints seconds, the least of five: of `apt-get install --download-only`,
 a state that installs them and one that looks at a file of theirs, which fetches them, of a second
 one, and of one with `foresee: {packages: never}`.
 
-On two cores, with nginx, redis-server, logrotate, fail2ban and rsyslog (3 MB): 0.56 s, 0.83 s, and
+On two cores, with nginx, redis-server, logrotate, fail2ban and rsyslog (3 MB): 0.56 s, 0.81 s, and
 0.05 s more in the second dry run; with apache2, mariadb-server, php-fpm and git (31 MB), and a file
-of apache2's: 6.1 s, 6.9 s (1.13 times), and 0.33 s more, in which the scripts of 37 packages are
+of apache2's: 6.1 s, 6.9 s (1.12 times), and 0.41 s more, in which the scripts of 37 packages are
 followed.
 """
 

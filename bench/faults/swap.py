@@ -65,7 +65,10 @@ STATES = {
 }
 # functions of the file state without a scenario; all others have one
 ELSEWHERE = "accumulated cached exists missing not_cached patch retention_schedule shortcut"
-UNCHANGING = ("file.pruned",)  # the folder is not empty
+UNCHANGING = (
+    "file.pruned",  # the folder is not empty
+    "file.capability",  # others could change the file
+)
 
 
 class Ground:
