@@ -21,8 +21,8 @@ from runner.api import CommandFailed, fetcher, here
 
 FILE = "calculated.json"  # in the cache folder, beside what is in packages
 MOST_SECONDS = 10.0
-MOST, STAY = 2_000, 1_000  # answers that are kept; of more so many of the newest stay
-MOST_TEXT = 128 << 10  # characters of one
+MOST = 1 << 20  # characters of all answers that are kept: the newest
+MOST_TEXT = MOST // 8  # of one
 # what these say does not go by the hour, by chance or by files of their own
 STEADY = frozenset(
     "cut dpkg egrep expr fgrep grep head printf sed seq sort tail tr uniq wc".split()
@@ -87,7 +87,10 @@ def keep() -> None:
 
 @fetcher
 def _keep(answers: Mapping[str, list[Any]]) -> None:
-    kept = {**_read(), **answers}
-    if len(kept) > MOST:
-        kept = dict([*kept.items()][-STAY:])
-    here.cache_folder(FOLDER).write(FILE, json.dumps(kept).encode())
+    kept, room = [], MOST
+    for key, answer in reversed([*{**_read(), **answers}.items()]):
+        room -= len(key) + len(answer[1])
+        if room < 0:
+            break
+        kept.append((key, answer))
+    here.cache_folder(FOLDER).write(FILE, json.dumps(dict(reversed(kept))).encode())

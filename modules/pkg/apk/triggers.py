@@ -42,7 +42,7 @@ def _installed() -> Iterator[tuple[str, list[str], str]]:
     run.
     """
     lines = text_of(FOLDERS, "surrogateescape").splitlines() if _paths.isfile(FOLDERS) else []
-    folders = {digest: patterns for digest, *patterns in map(str.split, filter(None, lines))}
+    folders = {digest: patterns for digest, *patterns in filter(None, map(str.split, lines))}
     for name, script in archives.installed_texts(".trigger"):
         match = _MEMBER.fullmatch(name)
         if match and match["digest"] in folders:

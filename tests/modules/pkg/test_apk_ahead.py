@@ -74,7 +74,7 @@ SCRIPTS = {
     ".trigger": b'#!/bin/sh\nfor each; do echo "$each" >>/etc/tool/folders; done\n',
 }
 # of packages that are installed: one waits for a folder of the package's
-TRIGGERS = "Q1abc= /usr/bin /usr/lib\nQ1def= /usr/lib\n"
+TRIGGERS = "Q1abc= /usr/bin /usr/lib\n \nQ1def= /usr/lib\n"
 TRIGGERED = {
     f"{name}-1-r0.{digest}.trigger": f"#!/bin/sh\necho $* >/etc/tool/{name}\n".encode()
     for name, digest in (("own", "Q1abc="), ("none", "Q1def="))

@@ -132,8 +132,7 @@ def test_a_full_disk_keeps_nothing(
 def test_the_newest_answers_are_kept(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calculated, "MOST", 3)
-    monkeypatch.setattr(calculated, "STAY", 2)
+    monkeypatch.setattr(calculated, "MOST", 2 * (64 + len("a text \n")))  # with their keys
     for word in "abcd":
         run(tmp_path, word)
     assert len(json.loads((tmp_path / FOLDER / calculated.FILE).read_text())) == 2
