@@ -84,7 +84,8 @@ def serialize(
         dataset = _merged(old, dataset)
         if dataset == old:
             rights = managed(name, user=user, group=group, mode=mode, replace=False, create=False)
-            return (yield from _with_rights(name, rights))
+            done = yield from rights
+            return f"The file {name} is in the correct state" if isinstance(done, str) else done
         if comments:
             here.warn(f"the comments in {name} are lost ({comments} lines): it is written anew")
     text = kinds.serialize(kind, dataset, _options(serializer_opts))
@@ -148,18 +149,6 @@ def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
     except StopIteration as stop:
         done = stop.value
         return Done(done if isinstance(done, str) else done.comment, changes)
-    raise RuntimeError("file.managed yields twice")
-
-
-def _with_rights(name: str, rights: Planned) -> Planned:
-    """The plan of file.managed for the owner and the mode of a file that has the data."""
-    try:
-        yield next(rights)
-        next(rights)
-    except StopIteration as stop:
-        done = stop.value
-        same = isinstance(done, str)
-        return f"The file {name} is in the correct state" if same else done
     raise RuntimeError("file.managed yields twice")
 
 
