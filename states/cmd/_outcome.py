@@ -33,7 +33,7 @@ def outcome(comment: str, done: cmd.Completed, command: Command) -> Done:
 
 def why_failed(done: cmd.Completed) -> str:
     """What a command that says nothing of itself has failed with."""
-    told = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
+    told = done.error_text.rpartition("\n")[2]
     return f"exit code {done.retcode}" + (f": {told}" if told else "")
 
 

@@ -261,15 +261,14 @@ def add_lines(
     name: str,
     wanted: Sequence[str],
     makedirs: bool,
-    join: Callable[[list[str]], BlockEdit],
+    at_end: bool,
     missing_lines: Callable[[Text, str], bool],
     show: Callable[[str, str], str],
-    done: str,
 ) -> Planned:
     """Add the chunks that a file is missing to it, as file.append and file.prepend do.
 
-    join: the edit that adds lines. missing: whether (text, chunk) has to be added. show: the diff.
-    done: "Appended" or "Prepended".
+    at_end: not at the beginning. missing_lines: whether (text, chunk) has to be added. show: the
+    diff.
     """
     exists = file.exists(name)
     if not exists and (missing := parent_lacking(name, makedirs)):
@@ -278,7 +277,7 @@ def add_lines(
     lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
     if not lines:
         return f"File {name} is in correct state"
-    new = old.edited(join(lines)) or ""
+    new = old.edited(adding("\n".join(lines), at_end)) or ""
     state = "updated" if exists else "created"
     yield Plan(
         {"diff": diff_by(show, old, new)},
@@ -287,4 +286,4 @@ def add_lines(
     )
     make_parent(name)
     write_text(name, new)
-    return f"{done} {len(lines)} lines"
+    return f"{'Appended' if at_end else 'Prepended'} {len(lines)} lines"

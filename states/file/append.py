@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from modules import file
-from modules.file.large_texts import BlockEdit
 from runner.api import AbsolutePath, AsText, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
@@ -37,9 +36,6 @@ def append(
     """
     wanted = sources.or_given(text)
 
-    def join(lines: list[str]) -> BlockEdit:
-        return _lines.adding("\n".join(lines), at_end=True)
-
     def missing(old: _lines.Text, chunk: str) -> bool:
         return not _lines.has_lines(old, chunk, ignore_whitespace)
 
@@ -48,9 +44,8 @@ def append(
             name,
             wanted,
             makedirs,
-            join,
-            missing,
-            _lines.spaced_diff if show_changes else _lines.hidden,
-            "Appended",
+            at_end=True,
+            missing_lines=missing,
+            show=_lines.spaced_diff if show_changes else _lines.hidden,
         )
     )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from modules import file
-from modules.file.large_texts import BlockEdit
 from runner.api import AbsolutePath, AsText, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
@@ -37,9 +36,6 @@ def prepend(
     wanted = sources.or_given(text)
     head = [line for chunk in wanted for line in chunk.splitlines()]
 
-    def join(lines: list[str]) -> BlockEdit:
-        return _lines.adding("\n".join(lines), at_end=False)
-
     def missing(old: _lines.Text, chunk: str) -> bool:
         if header:
             return old.first().splitlines()[: len(head)] != head
@@ -50,9 +46,8 @@ def prepend(
             name,
             wanted,
             makedirs,
-            join,
-            missing,
-            _lines.diff if show_changes else _lines.hidden,
-            "Prepended",
+            at_end=False,
+            missing_lines=missing,
+            show=_lines.diff if show_changes else _lines.hidden,
         )
     )
