@@ -14,7 +14,7 @@ from modules._texts.shell import MOST, Unread
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._scripts import accounts, files, makers, questions, services
 from modules.pkg._scripts.debconf import Questions
-from modules.pkg._scripts.known import HANDLERS
+from modules.pkg._scripts.known import HANDLERS, read
 from modules.pkg._scripts.run import ScriptRun
 from modules.pkg.package_manager import Hook
 from runner.api import Record, here
@@ -140,11 +140,10 @@ def _program(name: str) -> str | None:
 
 
 def _source(path: str) -> str | None:
-    """The text of a script that another one reads."""
+    """The text of a script that another one reads; None where nobody knows it."""
     try:
-        with _paths.open_text(path, "utf-8", "replace") as stream:
-            return stream.read()
-    except OSError:
+        return read(path)
+    except Unread:
         return None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from modules._machine import processes
 from modules.pkg._contents import FOLDER, read_kept
 from modules.pkg._scripts.run import Outcome
+from modules.pkg._scripts.words import PROGRAM, TooMuchWork, spend
 from runner.api import CommandFailed, fetcher, here
 
 FILE = "calculated.json"  # in the cache folder, beside what is in packages
@@ -31,7 +32,10 @@ _STORE = "what words and texts make of themselves"
 
 
 def said(argv: Sequence[str], text: str = "") -> Outcome:
-    """What a program says that reads a text and nothing else, and writes nothing."""
+    """What a program says that reads a text and nothing else, and writes nothing. Raises
+    TooMuchWork.
+    """
+    spend(PROGRAM + len(text))
     known: MutableMapping[str, Any] = here.store(_STORE)
     key = _key(argv, text)
     if "kept" not in known:
@@ -45,8 +49,10 @@ def said(argv: Sequence[str], text: str = "") -> Outcome:
         )
     except CommandFailed:
         return Outcome(None, None)
+    if done.timed_out:
+        raise TooMuchWork(f"{argv[0]} does not end within {MOST_SECONDS:g} seconds")
     outcome = Outcome(done.retcode, done.stdout)
-    if done.retcode >= 0 and not done.timed_out:
+    if done.retcode >= 0:
         known["kept"][key] = [outcome.status, outcome.output]
         if argv[0] in STEADY and len(done.stdout) <= MOST_TEXT:
             known.setdefault("new", []).append(key)

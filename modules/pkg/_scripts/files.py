@@ -15,6 +15,7 @@ from modules.pkg._scripts.calculated import said
 from modules.pkg._scripts.declared_files import make_accounts, make_files, planned
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, known, made, options, read, refuse
 from modules.pkg._scripts.run import Outcome
+from modules.pkg._scripts.words import COMMAND, spend
 from modules.pkg.apt import path_rules
 from modules.pkg.apt.shipped import DIVERSIONS
 from modules.pkg.package_manager import Diversion, Override
@@ -127,6 +128,7 @@ def _below(paths: Sequence[str], recursive: object) -> Iterator[str]:
     for path in paths if recursive else ():
         for _, folders, files in _paths.walk(path):
             count += len(folders) + len(files)
+            spend(COMMAND * (len(folders) + len(files)))
             if count > MOST_BELOW:
                 raise Unread(f"more than {MOST_BELOW} paths below {path}")
     for path in paths:
@@ -294,6 +296,7 @@ def _copy_folder(source: str, target: str, preserves: bool) -> tuple[str, ...]:
     if len(below) > MOST_COPIED:
         raise Unread(f"more than {MOST_COPIED} paths below {source}")
     for path in ("", *sorted(below)):
+        spend(COMMAND)
         old, new = f"{source}{path}", f"{target}{path}"
         if _paths.islink(old):
             file.put_symlink(_paths.readlink(old), new, 0, 0)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from modules import _paths
 from modules.pkg._scripts.known import entry_of
 from modules.pkg._scripts.run import Outcome
+from modules.pkg._scripts.words import COMMAND, spend
 from runner.api import Record
 
 MOST = 20_000  # files that are looked at: of more the program tells sooner
@@ -175,6 +176,7 @@ class _Search:
     def _walk(self, shown: str, below: str, depth: int, above: tuple[tuple[int, int], ...]) -> None:
         """Look at a file, and at what is in it."""
         self._seen += 1
+        spend(COMMAND // 10)
         if self._seen > MOST:
             raise _Beyond
         path = os.path.join(self._folder, shown)

@@ -7,13 +7,14 @@ knows.
 
 from __future__ import annotations
 
+import stat as bits
 from collections.abc import Callable, Sequence
 from functools import wraps
 
 from modules import _accounts, _paths
 from modules._texts.shell import Unread
 from modules.pkg._scripts.run import Handler, Outcome
-from modules.pkg._scripts.words import in_folder
+from modules.pkg._scripts.words import in_folder, spend
 from runner.api import StateFailed, Unforeseen
 from runner.api.doubts import CONTENTS
 
@@ -91,8 +92,14 @@ def options(
 
 
 def read(path: str) -> str | None:
-    """The text of a file; None where there is none. Raises Unread for what nobody knows."""
+    """The text of a file; None where there is none. Raises Unread for what nobody knows, and
+    TooMuchWork.
+    """
     try:
+        at = _paths.stat(path)
+        if not bits.S_ISREG(at.st_mode) and not bits.S_ISDIR(at.st_mode) and path != "/dev/null":
+            raise Unread(path)  # of a device there is no end, for a pipe one waits
+        spend(at.st_size)
         with _paths.open_text(path, "utf-8", "surrogateescape") as stream:
             text = stream.read()
     except OSError:

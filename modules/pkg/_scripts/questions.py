@@ -17,7 +17,7 @@ from modules.pkg._scripts import find
 from modules.pkg._scripts.calculated import MOST_SECONDS, said
 from modules.pkg._scripts.known import HANDLERS, Told, absolute, entry_of, known, options, read
 from modules.pkg._scripts.run import Outcome
-from modules.pkg._scripts.words import in_folder, working_folder
+from modules.pkg._scripts.words import PROGRAM, in_folder, spend, working_folder
 from runner.api import Record
 
 FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -70,6 +70,7 @@ def _find(words: list[str], text: str | None) -> Told:
         raise Unread("find")
     told = find.found(looks, folder)
     if told is None:
+        spend(PROGRAM)
         done = cmd.complete(["find", *looks], cwd=folder, python_shell=False, rstrip=False)
         told = Outcome(done.retcode, done.stdout)
     if looks is not words and told.output:
@@ -81,6 +82,7 @@ def _find(words: list[str], text: str | None) -> Told:
 def _pgrep(words: list[str], text: str | None) -> Told:
     """Return whether a program runs: none does that neither runs now nor will."""
     name = words[-1] if words else ""
+    spend(PROGRAM)
     runs = cmd.probe(["pgrep", "-f", "--", name], timeout=MOST_SECONDS).retcode != 1
     return Outcome(None, None) if runs or any(planned_machine().running.values()) else 1
 
@@ -540,6 +542,7 @@ def _listed(names: Sequence[str]) -> Outcome:
             members = planned[name].contents.members
             told += "".join(f"{member.path}\n" for member in members)
         else:
+            spend(PROGRAM)
             told += cmd.probe(["dpkg", "-L", name], rstrip=False).stdout
     return Outcome(0, told)
 

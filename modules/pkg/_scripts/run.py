@@ -14,11 +14,17 @@ from contextlib import contextmanager
 
 from modules._texts import shell
 from modules._texts.shell import Body, Command, Pipeline, Unread
-from modules.pkg._scripts.words import Words, fits, in_folder, working_folder
+from modules.pkg._scripts.words import (
+    COMMAND,
+    TooMuchWork,
+    Words,
+    fits,
+    in_folder,
+    working,
+    working_folder,
+)
 from runner.api import Record
 
-MOST_STEPS = 50_000  # commands of one script
-MOST_TURNS = 1_000  # of a loop
 SHELLS = frozenset(("sh", "bash", "dash"))
 QUIET = frozenset(("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "&1", "&2", "&3", "3"))
 
@@ -111,7 +117,6 @@ class ScriptRun(Words):
         self._left = ""  # how what follows may have been left by then
         self._listens = 0  # to what commands print
         self._asks = 0  # within conditions and outputs, where commands answer
-        self._steps = 0
         self._input = _Input("")
         self._outputs: list[_Printed] = []
         self._stops_at_failures = False
@@ -119,7 +124,7 @@ class ScriptRun(Words):
 
     def follow(self, text: str) -> None:
         """Follow a script from its start to its end. Raises Unread."""
-        token = working_folder.set("/")
+        token, outer = working_folder.set("/"), working.set(self.work)
         try:
             self._to_its_end(shell.parse(text))
         except _Leaves as leaves:
@@ -127,8 +132,11 @@ class ScriptRun(Words):
                 raise Unread(f"it ends with status {leaves.status}") from None
         except RecursionError:
             raise Unread("too many commands within commands") from None
+        except TooMuchWork as problem:
+            raise Unread(str(problem)) from None
         finally:
             working_folder.reset(token)
+            working.reset(outer)
 
     def _to_its_end(self, body: Body) -> int | None:
         """Follow the commands of a script, and those that its end is to run (trap)."""
@@ -250,9 +258,7 @@ class ScriptRun(Words):
         return status
 
     def _command(self, command: Command) -> int | None:
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise Unread("it takes too many steps")
+        self.work.spend(COMMAND)
         match command:
             case shell.Simple():
                 return self._simple(command)
@@ -313,14 +319,19 @@ class ScriptRun(Words):
                         unsure()
                         text = None
                     status = self._branch(body)
-                elif any(fits(text, each or "") for each in matches):
+                elif self._fits_any(text, matches):
                     return self._body(body)
             return status
         return None  # type: ignore[unreachable]  # it was left within
 
+    def _fits_any(self, text: str, patterns: Sequence[str | None]) -> bool:
+        self.work.spend(len(text) * len(patterns))
+        return any(fits(text, each or "") for each in patterns)
+
     def _loop(self, command: shell.For) -> int | None:
         words = self._fields(command.words) if command.words is not None else [*self.arguments]
-        for word in words[:MOST_TURNS]:
+        for word in words:
+            self.work.spend(COMMAND)
             with self._unsure() as unsure:
                 if word is None:
                     unsure()
@@ -338,7 +349,8 @@ class ScriptRun(Words):
         return 0
 
     def _repetition(self, command: shell.While) -> int | None:
-        for _ in range(MOST_TURNS):
+        while True:
+            self.work.spend(COMMAND)
             self._asks += 1
             try:
                 status = self._body(command.condition)
@@ -707,7 +719,9 @@ class ScriptRun(Words):
         if self._outputs:
             output = self._outputs[-1]
             output.is_known &= text is not None and not self._is_perhaps
-            output.text += text or ""
+            if text:
+                self.work.spend(len(text))
+                output.text += text
 
     def _output(self, part: shell.Substitution) -> str | None:
         self._asks += 1

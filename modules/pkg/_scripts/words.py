@@ -28,7 +28,35 @@ def in_folder(path: str) -> str:
     return os.path.join(folder, path) if folder or path.startswith("/") else ""
 
 
-MOST_TEXT = 64 << 20  # characters of all words of a script
+COMMAND = 1_000  # what a command takes, in characters that are handled
+PROGRAM = 20 * COMMAND  # and one that is started for what it says
+MOST_WORK = 50_000 * COMMAND  # of one script, with those that it calls
+
+
+class TooMuchWork(Exception):
+    """A script takes more than anybody waits for."""
+
+
+class Work:
+    """What a script may take still."""
+
+    def __init__(self) -> None:
+        self.left = MOST_WORK
+
+    def spend(self, amount: int) -> None:
+        """Raises TooMuchWork."""
+        self.left -= amount
+        if self.left < 0:
+            raise TooMuchWork("it takes too many steps")
+
+
+working: ContextVar[Work | None] = ContextVar("working", default=None)
+
+
+def spend(amount: int) -> None:
+    """Note what a command takes beside being run. Raises TooMuchWork."""
+    if work := working.get():
+        work.spend(amount)
 
 
 class Words:
@@ -42,7 +70,7 @@ class Words:
         variables: Mapping[str, str],
     ) -> None:
         self.script, self.glob = script, glob
-        self._characters = 0  # of all words so far
+        self.work = Work()
         self.arguments: list[str | None] = [*arguments]
         self.variables: dict[str, str | None] = {**variables}
         self._status: int | None = 0
@@ -135,11 +163,10 @@ class Words:
         return text
 
     def _counted(self, part: shell.Text | shell.Expansion | shell.Substitution) -> str | None:
-        """A part of a word. Raises Unread where all of them come to too much."""
+        """A part of a word. Raises TooMuchWork."""
         value = self._part(part)
-        self._characters += len(value or "")
-        if self._characters > MOST_TEXT:
-            raise Unread("it makes too much text")
+        if value:
+            self.work.spend(len(value))
         return value
 
     def _part(self, part: shell.Text | shell.Expansion | shell.Substitution) -> str | None:
@@ -166,7 +193,10 @@ class Words:
         if operation == "length":
             return str(len(value))
         pattern = self._pattern(part.word)
-        return None if pattern is None else _cut(value, operation, pattern)
+        if pattern is None:
+            return None
+        self.work.spend(len(value) ** 2 // 16)  # a look at each beginning, or end
+        return _cut(value, operation, pattern)
 
     def _number(self, text: str) -> str | None:
         """What is calculated of two numbers; None where that is not known."""

@@ -210,8 +210,10 @@ def test_what_is_no_script(script: str, told: str) -> None:
         ("while getopts x name -y; do :; done", "the option -y"),
         ("while true; do " + "true; " * 60 + "done", "too many steps"),
         ("f() { f; }; f", "too many commands"),
-        ("x=word\n" + "x=$x$x\n" * 40, "too much text"),
-        ("x=word\n" + "set -- $x; x=$1$1$1\n" * 40, "too much text"),
+        ("x=word\n" + "x=$x$x\n" * 40, "too many steps"),
+        ("x=word\n" + "set -- $x; x=$1$1$1\n" * 40, "too many steps"),
+        ("x=" + "word" * 20_000 + "; make ${x##*/}", "too many steps"),
+        ("while do done", "too many steps"),
     ],
 )
 def test_what_nobody_can_follow(script: str, told: str) -> None:

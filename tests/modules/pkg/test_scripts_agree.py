@@ -10,11 +10,12 @@ import stat as bits
 import subprocess
 from pathlib import Path
 
+import pytest
 from harness import HarnessHere
 from needing import needs_root
 
 from modules import _paths, file
-from modules.pkg._scripts import follow_script
+from modules.pkg._scripts import calculated, follow_script
 from runner.api import changes_allowed, planning, running
 
 # each alone on fresh files: what it leaves has to be foreseen
@@ -40,6 +41,8 @@ md5sum -b f > out
 find src -name none -delete
 set -- "a b" c; for i in $@; do echo "$i"; done > out
 x='src/*'; echo $x none* > out
+i=0; while test $i -lt 1100; do i=$((i+1)); done; echo $i > out
+for i in $(seq 1 1100); do :; done; echo $i > out
 """
 # nobody knows, or the same
 OPEN = r"""
@@ -68,6 +71,16 @@ IFS=:; x=a:b; for i in $x; do echo "$i"; done > out
 case l in [:alpha:]) touch y;; *) touch n;; esac
 rm -rf srclink/
 """
+# nobody waits for that, and why is said
+BEYOND = {
+    "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat f f >g; cat g g >f; done": "too many steps",
+    "for i in $(seq 1 24); do sed -i p f; done": "too many steps",
+    "while true; do echo >> f; done": "too many steps",
+    "while true; do awk 1 f; done": "too many steps",
+    "awk 'BEGIN {while (1);}'": "awk does not end within 0.2 seconds",
+    "head -c 4 /dev/urandom > out": "> ",
+    "tr -dc a-z </dev/urandom | head -c 16 > out": "> ",
+}
 
 
 def made(top: str) -> None:
@@ -133,3 +146,13 @@ def test_what_scripts_leave_is_foreseen_or_said_to_be_open(tmp_path: Path) -> No
         if script in FORESEEN.splitlines():
             assert not opened, script
         assert opened or would == done(script, real), script
+
+
+def test_what_does_not_end_is_said_to_be_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, (script, why) in enumerate(BEYOND.items()):
+        top = tmp_path / f"dry{number}"
+        top.mkdir()
+        monkeypatch.setattr(calculated, "MOST_SECONDS", 0.2 if "BEGIN" in script else 60)
+        assert any(why in each for each in foreseen(script, top)[1]), script
