@@ -160,7 +160,7 @@ def run_to_end(
     import subprocess
 
     refuse_unforeseen(argv[0])
-    make_names_durable()
+    make_names_durable(for_program=True)
     quiet = subprocess.DEVNULL
     output = quiet if bg else subprocess.PIPE
     umask = _umask.of_state()

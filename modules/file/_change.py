@@ -18,7 +18,7 @@ from modules.file._owners import gid_of, uid_of
 from modules.file._paths.place import Place, place
 from modules.file._rights import refuse_mounted
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
-from runner.api import StateFailed, changer, is_planning
+from runner.api import StateFailed, changer, here, is_planning
 from runner.api import forget_looks as _forget_looks
 
 P = ParamSpec("P")
@@ -45,6 +45,7 @@ def alters(
             except OSError as problem:
                 raise _explained(function.__name__, where, problem) from problem
             finally:
+                here.versions.pop(where, None)
                 if where.startswith(_SYSTEM):
                     only = is_planning()  # dry: programs that looks have asked see no plan
                     _forget_looks(None, *((where, _paths.realpath(where)) if only else ()))

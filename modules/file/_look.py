@@ -15,6 +15,7 @@ from modules.file import _owners, _rights
 from modules.file._contents import limits
 from modules.file._paths import place
 from runner.api import (
+    ABSENT,
     FormerState,
     Record,
     StateFailed,
@@ -22,6 +23,7 @@ from runner.api import (
     for_states,
     here,
     refuse_unforeseen,
+    version,
 )
 from runner.api.planning import doubts
 
@@ -113,12 +115,18 @@ def lexists(path: str) -> bool:
 
 def exists(path: str) -> bool:
     """Return whether something is there, behind a link too."""
-    return _paths.exists(path)
+    return _paths.exists(path) or _is_absent(path)
+
+
+def _is_absent(path: str) -> bool:
+    """Note that a state goes by there being no file; for the sake of its callers, False."""
+    note_version(path, None)
+    return False
 
 
 def is_file(path: str) -> bool:
     """Return whether there is a regular file (or a link to one)."""
-    return _paths.isfile(path)
+    return _paths.isfile(path) or _is_absent(path)
 
 
 @for_states
@@ -186,14 +194,21 @@ def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
     try:
         file, real = _opened(os.fspath(path))
-        here.store("read")[path] = (here.chunk, real)
+        here.read[path] = real
         with file:
+            note_version(path, file)
             data = limits.read_limited(file, path)
     except OSError as problem:
         raise _explained(path, problem) from problem
     if (doubted := doubts()) is not None:
         doubted.note_read(data)
     return data
+
+
+def note_version(path: str, file: IO[bytes] | FileIO | None) -> None:
+    """Note what a file was when a state looked at it, which is going to edit it."""
+    if here.chunk is not None and overlay() is None:
+        here.versions[path] = ABSENT if file is None else version(_paths.stat_of(file))
 
 
 def read_whole(path: str) -> bytes:

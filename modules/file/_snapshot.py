@@ -43,9 +43,8 @@ def target_of(path: str, follow: bool) -> str:
     """
     if not follow:
         return path
-    chunk, target = here.store("read").get(path, (None, ""))
-    if chunk is not None and chunk is here.chunk:
-        return str(target)
+    if here.chunk is not None and path in here.read:
+        return here.read[path]
     return real_path(path) if _paths.islink(path) else path
 
 

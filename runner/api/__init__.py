@@ -73,7 +73,9 @@ from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.said_in import key_folder
 from runner.support.files import folder_syncs
-from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.files.group_commit import ABSENT as ABSENT
+from runner.support.files.group_commit import GROUP_COMMIT, Version
+from runner.support.files.group_commit import version as version
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
@@ -199,6 +201,12 @@ def _facts(missing: Fact | Iterable[Fact] | None) -> tuple[Fact, ...]:
             return tuple(fact for fact in missing if not isinstance(fact, str))
 
 
+class Overtaken(StateFailed):
+    """Somebody has written a file since the state looked at it, which has changed nothing: the
+    engine has it look again.
+    """
+
+
 class CommandFailed(StateFailed):
     """A program of the system failed or could not be started (Salt: CommandExecutionError)."""
 
@@ -312,6 +320,14 @@ class Here(Protocol):
     @property
     def results(self) -> Mapping[str, Result]:
         """The results so far, by tag."""
+
+    @property
+    def read(self) -> dict[str, str]:
+        """The files that the state has read, by the paths that it read them by."""
+
+    @property
+    def versions(self) -> dict[str, Version]:
+        """What the files were that it goes by, by these paths: it writes no other one over."""
 
     @property
     def changed_requisites(self) -> tuple[str, ...]:
@@ -544,13 +560,16 @@ def at_present(path: str) -> str:
     return GROUP_COMMIT.at_present(path)
 
 
-def make_names_durable() -> None:
+def make_names_durable(for_program: bool = False) -> None:
     """Pass a commit point: what states have written until now has its name and outlives a power
-    loss, before anything else goes by it. Raises StateFailed where it would not.
+    loss, before anything else goes by it. Raises StateFailed where it would not. for_program: one
+    that may write what the state has looked at.
     """
     GROUP_COMMIT.write_at_once()
     if problem := folder_syncs.FOLDER_SYNCS.commit():
         raise StateFailed(f"nothing was done: {problem}", changes={})
+    if for_program and _changes_allowed.get():
+        here.versions.clear()
 
 
 if TYPE_CHECKING:
@@ -614,7 +633,7 @@ def changer(
                 if topics != frozenset(("files",)):
                     make_names_durable()
                 try:
-                    target = _target_of(inner, args, kwargs)
+                    target = former_state.target_of(inner, args, kwargs)
                     was = before(*args, **kwargs) if before else None
                     with former_state.recorded(was) as restorable:
                         current = _here.get()
@@ -643,29 +662,6 @@ def changer(
         return call
 
     return wrap(function) if function is not None else wrap
-
-
-def _target_of(
-    function: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]
-) -> str:
-    """The name of what a call changes: its first argument, however that is given."""
-    if args:
-        return args[0] if type(args[0]) is str else _name_of(args[0])
-    code = getattr(function, "__code__", None)
-    first = code.co_varnames[0] if code and code.co_argcount else ""
-    return _name_of(kwargs.get(first, ""))
-
-
-def _name_of(target: object) -> str:
-    """A target without contents, which the history is no place for."""
-    if isinstance(target, Record):
-        names = (getattr(target, field, None) for field in ("name", "path", "host"))
-        return next((name for name in names if isinstance(name, str)), type(target).__name__)
-    if isinstance(target, Mapping):
-        return ", ".join(map(str, target))
-    if isinstance(target, list | tuple) and any(isinstance(each, Record) for each in target):
-        return ", ".join(map(_name_of, target))
-    return str(target)
 
 
 if TYPE_CHECKING:
@@ -739,6 +735,8 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
             values = (*args, *kwargs.values())
             named = [path.format(*values) if "{" in path else path for path in paths]
             stamps = {path: _stamp(path) for path in named}
+            if here.chunk is not None:
+                here.versions.update(stamps)
             answer = answers.get(key)
             if answer is None or answer[0] != stamps:
                 answers[key] = answer = (stamps, LOG.asked(topic, inner, *args, **kwargs))
@@ -750,16 +748,15 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
     return wrap
 
 
-def _stamp(path: str) -> tuple[Any, ...] | None:
+def _stamp(path: str) -> tuple[Any, ...]:
     if "*" in path:
         import glob
 
         return tuple((match, _stamp(match)) for match in sorted(glob.glob(path)))
     try:
-        status = os.stat(at_present(path))
+        return version(os.stat(at_present(path)))
     except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size
+        return ABSENT
 
 
 def forget_looks(topics: frozenset[str] | None, *planned: str) -> None:

@@ -8,8 +8,10 @@ import os
 from runner.api import here
 from runner.api import make_names_durable as make_names_durable
 from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
-from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, WaitingFile
+from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Version, WaitingFile
+from runner.support.files.group_commit import is_overtaken as is_overtaken
 from runner.support.files.group_commit import make_contents_durable as make_contents_durable
+from runner.support.files.group_commit import one_at_a_time as one_at_a_time
 from runner.support.files.group_commit import types_of as types_of
 
 
@@ -26,15 +28,23 @@ def collects_files() -> bool:
 
 
 def commits_later(
-    file: int, folder: int, at: os.stat_result, hidden: str, path: str, data: bytes | None
+    file: int,
+    folder: int,
+    at: os.stat_result,
+    hidden: str,
+    path: str,
+    data: bytes | None,
+    looked_at: Version | None,
 ) -> bool:
     """Return whether the engine does so with a new file, and closes it; else that is to be done
     now.
 
     file, folder: open descriptors of the file and of where it lies. at: the stat of the folder.
     hidden: the file's name there. path: of the target. data: what is in it, where that is known.
+    looked_at: the version of the target that it was made from.
     """
-    waits = WaitingFile(file, folder, device_and_inode(at), hidden, path, data, here.chunk)
+    at_folder = device_and_inode(at)
+    waits = WaitingFile(file, folder, at_folder, hidden, path, data, here.chunk, looked_at)
     return GROUP_COMMIT.add(waits)
 
 

@@ -18,7 +18,7 @@ from runner.model.records import Record
 from runner.model.result import Result
 from runner.sources.config.options import Options
 from runner.support.files import scratch
-from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.files.group_commit import GROUP_COMMIT, Version
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
 from runner.support.threads import get_ident
@@ -202,8 +202,10 @@ class Current:
         "chunk",
         "dry",
         "inputs",
+        "read",
         "run",
         "saltenv",
+        "versions",
         "warnings",
     )
 
@@ -225,6 +227,8 @@ class Current:
         self.warnings: list[tuple[str, tuple[str, str] | None]] = []
         # the files of the tree that were asked for, and what else the state goes by
         self.inputs: list[str] = []
+        self.read: dict[str, str] = {}
+        self.versions: dict[str, Version] = {}
         self._tree: Tree | None = None
         self.changed_requisites = changed_requisites
         self.called_directly = called_directly

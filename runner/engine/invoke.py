@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from runner.api import (
     OPEN,
     Done,
+    Overtaken,
     Plan,
     StateFailed,
     changes_allowed,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 Bind = Callable[[Step, Reaction | None], Call]
 _GUARDS = frozenset(GUARDS)
+MOST_LOOKS = 100  # of each state beside others one comes first in each
 # arguments of states that look at owners and modes
 _OF_RIGHTS = frozenset(("user", "group", "mode", "dir_mode", "file_mode", "recurse", "perms"))
 
@@ -165,7 +167,7 @@ class Invoker:
             call = self.bind(step, invocation.reaction)
             is_built_in = call.function.is_built_in
             called = self._classic if call.function.classic else self._called
-            result = called(invocation, call)
+            result = self._overtaking_none(called, invocation, call)
             if unsure and result.result is not False:
                 result = self._undecided(result, unsure)
             if (name := step.chunk.name) != chunk.name:  # a slot
@@ -190,6 +192,19 @@ class Invoker:
             raise
         except BaseException as error:  # sys.exit() too
             return Result(chunk, False, partial_changes.apology(error, is_built_in))
+
+    def _overtaking_none(
+        self, called: Callable[..., Result], invocation: Invocation, call: Call
+    ) -> Result:
+        """The result of a state that looks again as often as somebody writes a file between its
+        look and its change: both edits are there then.
+        """
+        for _ in range(MOST_LOOKS):
+            try:
+                return called(invocation, call)
+            except Overtaken as overtaken:
+                last = overtaken
+        return self._failed(invocation, last, {})
 
     def _checked(self, chunk: Chunk, result: Result, with_output: bool) -> Result:
         """The result after check_cmd; the changes stay reported."""
@@ -369,6 +384,8 @@ class Invoker:
                 return done
             by = look.unsure("done") or self._bringer(invocation, stop.value)
             return self._undecided(done, by, look) if by else done
+        except (Unforeseen, Overtaken, *partial_changes.NOT_THE_STATES):
+            raise
         except StateFailed as failure:
             part = (
                 partial_changes.made(plan, look.function)
@@ -380,8 +397,6 @@ class Invoker:
         except RunnerError as error:
             refused = StateFailed(str(error), missing=error.missing)
             return self._failed(invocation, refused, plan.changes if plan else {})
-        except (Unforeseen, *partial_changes.NOT_THE_STATES):
-            raise
         except BaseException as error:
             note = " (what it had planned may have been changed in part)" if plan else ""
             comment = partial_changes.apology(error, call.function.is_built_in) + note

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -56,3 +57,26 @@ class recorded:  # in lower case: used as a function; a generator costs more
 
     def __exit__(self, *problem: object) -> None:
         _recorded.reset(self._outer)
+
+
+def target_of(
+    function: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> str:
+    """The name of what a call changes: its first argument, however that is given."""
+    if args:
+        return args[0] if type(args[0]) is str else _name_of(args[0])
+    code = getattr(function, "__code__", None)
+    first = code.co_varnames[0] if code and code.co_argcount else ""
+    return _name_of(kwargs.get(first, ""))
+
+
+def _name_of(target: object) -> str:
+    """A target without contents, which the history is no place for."""
+    if isinstance(target, Record):
+        names = (getattr(target, field, None) for field in ("name", "path", "host"))
+        return next((name for name in names if isinstance(name, str)), type(target).__name__)
+    if isinstance(target, Mapping):
+        return ", ".join(map(str, target))
+    if isinstance(target, list | tuple) and any(isinstance(each, Record) for each in target):
+        return ", ".join(map(_name_of, target))
+    return str(target)

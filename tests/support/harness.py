@@ -93,6 +93,8 @@ class HarnessHere:
         self.cache_dir = str(base / "cache")
         self.state_dir = str(base / "state")
         self.stores: dict[str, dict[Any, Any]] = {}
+        self.read: dict[str, str] = {}
+        self.versions: dict[str, tuple[int, ...]] = {}
         self.events: list[Any] = []
         self.warnings: list[str] = []
         self.secrets: list[str] = []

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from modules._paths import stat_of
 from modules._planned.overlay import overlay
 from modules.file._contents import holes, limits
-from modules.file._look import opened_to_read
+from modules.file._look import note_version, opened_to_read
 from runner.api import Record, StateFailed, Unforeseen
 
 TYPE_CHECKING = False
@@ -110,6 +110,7 @@ def streamed(path: str) -> Streamed:
     """The contents of a file, to be read later. Raises StateFailed if it cannot be read."""
     with opened_to_read(path) as file:
         stat = stat_of(file)
+        note_version(path, file)
     return Streamed(path, stat.st_size, _identity(stat))
 
 

@@ -19,7 +19,7 @@ from modules.file._contents.streamed import Contents, at_hand, copy_into, room_f
 from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
-from runner.api import Record, StateFailed, here, planned_as
+from runner.api import Record, StateFailed, Version, here, planned_as
 
 Fill = Callable[[IO[bytes]], object] | bytes
 Finish = Callable[[Pinned], None]
@@ -55,6 +55,7 @@ def write(
     nowhere, neither as a backup nor for undo, and a new file is the owner's alone.
     """
     target = target_of(path, follow)
+    looked_at = here.versions.get(path)
     data = at_hand(data)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(target) as where:
@@ -63,7 +64,8 @@ def write(
         kept = _keep_file(where) if backup and not private else ""
         fill: Fill = data if isinstance(data, bytes) else lambda file: copy_into(data, file)
         try:
-            replace(where, fill, owner, new_mode=0o600 if private else 0o666)
+            new_mode = 0o600 if private else 0o666
+            replace(where, fill, owner, new_mode, looked_at=looked_at)
         except Exception:
             if kept:  # of a file that stays
                 os.unlink(kept)
@@ -71,22 +73,28 @@ def write(
 
 
 def replace(
-    where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finish: Finish | None = None
+    where: Place,
+    fill: Fill,
+    owner: Owner,
+    new_mode: int = 0o666,
+    finish: Finish | None = None,
+    looked_at: Version | None = None,
 ) -> None:
     """Write beside a place, then rename.
 
     fill: the contents, or what writes them. new_mode: of a new file, cut by the umask. finish: gets
-    the new file.
+    the new file. looked_at: the version that the contents were made from; another one is not
+    written over.
     """
     if where.seen() is None:
-        _put(where, None, fill, owner, new_mode, finish)
+        _put(where, None, fill, owner, new_mode, finish, looked_at)
         return
     with ExitStack() as held:
         old = None
         with suppress(FileNotFoundError):
             old = held.enter_context(where.pinned())
         old = old if old is not None and _replaceable(where, old) else None
-        _put(where, old, fill, owner, new_mode, finish)
+        _put(where, old, fill, owner, new_mode, finish, looked_at)
 
 
 def _put(
@@ -96,6 +104,7 @@ def _put(
     owner: Owner,
     new_mode: int,
     finish: Finish | None,
+    looked_at: Version | None,
 ) -> None:
     """As `replace`. old: the file that is replaced, for its owner, mode and attributes."""
     with where.beside() as beside:
@@ -106,10 +115,11 @@ def _put(
                 _set_attributes(new.pin, old, owner, new_mode)
                 if finish:
                     finish(new.pin)
-                if beside.becomes_later(where, new):
+                if beside.becomes_later(where, new, looked_at):
                     return
                 new.sync()
-                _move_into_place(beside, where)
+                with where.only_if(looked_at):
+                    _move_into_place(beside, where)
                 new.note()
         except BaseException:
             with suppress(FileNotFoundError):

@@ -25,12 +25,14 @@ from modules._paths import READ
 from modules._planned.overlay import overlay
 from modules.file._contents import limits
 from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved, resolved
-from runner.api import StateFailed, here, others_write
+from runner.api import Overtaken, StateFailed, Version, here, others_write
 from runner.api.durability import (
     announce_write,
     collects_files,
     commits_later,
+    is_overtaken,
     note_written,
+    one_at_a_time,
     stand_in,
     sync_folder,
 )
@@ -195,16 +197,27 @@ class Place:
     def rename_to(self, new: Place) -> None:
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
-    def becomes_later(self, new: Place, file: NewFile) -> bool:
+    @contextmanager
+    def only_if(self, looked_at: Version | None) -> Iterator[None]:
+        """Hold off other edits of what is here, while it is still the version that was looked at.
+        Raises Overtaken.
+        """
+        with one_at_a_time(self.folder):
+            if is_overtaken(self.folder, self.name, looked_at):
+                raise Overtaken(f"{self.path} was changed while it was being edited; run again")
+            yield
+
+    def becomes_later(self, new: Place, file: NewFile, looked_at: Version | None) -> bool:
         """Return whether the engine syncs and renames a file that was written here, together with
-        others, as soon as anybody may look; False: that is to be done now.
+        others, as soon as anybody may look; False: that is to be done now. looked_at: as of
+        `only_if`.
         """
         if not collects_files():
             return False
         at = os.fstat(self.folder)
         if not others_write(at):
-            waits = commits_later(file.handle, self.folder, at, self.name, new.path, file.data)
-            if waits:
+            written = (self.folder, at, self.name, new.path, file.data, looked_at)
+            if commits_later(file.handle, *written):
                 file.is_given_away = True
                 return True
         announce_write()

@@ -31,7 +31,7 @@ from modules.file._contents import limits
 from modules.file._paths.place import Folder, NewFile, Pinned, Place
 from modules.file._paths.walk import refuse_unless
 from modules.file._rights import refuse_put
-from runner.api import StateFailed, Unforeseen, lies_in
+from runner.api import StateFailed, Unforeseen, Version, lies_in
 from runner.api.planning import is_state_planning
 
 _LONGEST = 4096  # bytes of a path, with the NUL character behind it
@@ -224,7 +224,11 @@ class PlannedPlace(Place):
         target._put(entry)
         self._put(None)
 
-    def becomes_later(self, new: Place, file: NewFile) -> bool:
+    @contextmanager
+    def only_if(self, looked_at: Version | None) -> Iterator[None]:
+        yield
+
+    def becomes_later(self, new: Place, file: NewFile, looked_at: Version | None) -> bool:
         return False
 
     def unlink(self) -> None:

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
 from itertools import chain
 
 from runner.model.chunk import Chunk
@@ -31,7 +32,7 @@ from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -51,6 +52,53 @@ Stamp = tuple[int, ...]
 def stamp(status: os.stat_result) -> Stamp:
     """Return what is another one when somebody has altered a path since."""
     return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+Version = tuple[int, ...]  # of a file; ABSENT: there was none
+ABSENT: Version = ()
+LONGEST_EDIT = 1.0  # seconds that a rename waits for others, of which each takes microseconds
+
+
+def version(status: os.stat_result) -> Version:
+    """Return what is another one when somebody has written a file since, whatever it is called."""
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+@contextmanager
+def one_at_a_time(folder: int) -> Iterator[None]:
+    """Hold off the renames of others in an open folder: other threads and other processes. Where
+    somebody holds it for long, or it cannot be locked, nobody is waited for.
+    """
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+
+    is_held, end = False, time.monotonic() + LONGEST_EDIT
+    while not is_held:
+        try:
+            flock(folder, LOCK_EX | LOCK_NB)
+            is_held = True
+        except BlockingIOError:
+            if time.monotonic() > end:
+                break
+            time.sleep(0.001)
+        except OSError:
+            break
+    try:
+        yield
+    finally:
+        if is_held:
+            flock(folder, LOCK_UN)
+
+
+def is_overtaken(folder: int, name: str, looked_at: Version | None) -> bool:
+    """Return whether somebody has written what has a name since it was looked at. looked_at: None:
+    nobody goes by what it was.
+    """
+    if looked_at is None:
+        return False
+    try:
+        return version(os.lstat(name, dir_fd=folder)) != looked_at
+    except FileNotFoundError:
+        return looked_at != ABSENT
 
 
 class WrittenFiles:
@@ -95,7 +143,7 @@ WRITTEN = WrittenFiles()
 class WaitingFile(Record):
     """A file beside its target. descriptor, folder: it and where it lies, both open. at: the device
     and inode of the folder. hidden: its name; path: its target's. data: what is in it, where that
-    is known. chunk: its state.
+    is known. chunk: its state. looked_at: the version of the target that it was made from.
     """
 
     descriptor: int
@@ -105,12 +153,16 @@ class WaitingFile(Record):
     path: str
     data: bytes | None = None
     chunk: Chunk | None = None
+    looked_at: Version | None = None
 
     def is_named(self) -> bool:
         """Give it its name; whether that could be done."""
         folder, _, name = self.path.rpartition("/")
         try:
-            os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+            with one_at_a_time(self.folder):
+                if is_overtaken(self.folder, name, self.looked_at):
+                    return False
+                os.rename(self.hidden, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             WRITTEN.note(self.descriptor, self.data)
             FOLDER_SYNCS.changed(self.folder, folder or "/", self.chunk, self.at)
         except OSError:
@@ -242,6 +294,7 @@ class GroupCommit:
         files = self._files.setdefault(self._owner, [])
         if self.is_own(file.path):
             former = self._newest[file.path][1]
+            file = file._replace(looked_at=former.looked_at)
             files.remove(former)
             former.abandon()
             os.close(former.descriptor)

@@ -268,3 +268,45 @@ def test_a_parallel_state_reacts_to_what_it_watches(machine: Machine) -> None:
         )
     )
     assert machine.results("sls", "t")["b"]["changes"]["stdout"] == "reacted"
+
+
+MEETING = """
+import time
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned
+
+met = []
+
+
+def line(name: str, of: AbsolutePath) -> Planned:
+    old = file.read_bytes(of) if file.is_file(of) else b""
+    yield Plan({of: name}, "It will be there.")
+    met.append(name)
+    while len(met) < 2:  # both have looked
+        time.sleep(0.01)
+    file.write(of, old + name.encode())
+    return "It is there now."
+"""
+
+
+@pytest.mark.parametrize("there", ["one\n", None])
+def test_edits_of_one_file_side_by_side_lose_none(machine: Machine, there: str | None) -> None:
+    """Both look before one of them writes, one by way of a link; and many without a meeting."""
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(MEETING)
+    if there:
+        (machine.folder / "f").write_text(there)
+        (machine.folder / "link").symlink_to("f")
+    other = "link" if there else "f"
+    text = "".join(
+        f"{text}:\n  box.line: [of: '{{tmp}}/{of}', parallel: true]\n"
+        for text, of in (("two", "f"), ("three", other))
+    ) + "".join(
+        f"s{n}:\n  file.append: [name: '{{tmp}}/g', text: l{n}, parallel: true]\n"
+        for n in range(12)
+    )
+    machine.write(a=text)
+    found = machine.results("sls", "a")
+    assert all(result["result"] and result["changes"] for result in found.values()), found
+    assert "two" in (whole := (machine.folder / "f").read_text()) and "three" in whole
+    assert sorted((machine.folder / "g").read_text().split()) == sorted(f"l{n}" for n in range(12))

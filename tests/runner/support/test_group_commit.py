@@ -45,6 +45,9 @@ def all_of_it(handle):
         starts = (".7.c.", ".7.")  # the copy beside an edited file, or the file itself
         names = [name for start in starts for name in os.listdir("out") if name.startswith(start)]
         os.unlink("out/" + names[0])
+    if wrong == "other":
+        with open("out/7", "a") as file:
+            file.write("of another process\\n")
     return wrong not in ("syncfs", "fsync") and sync_all(handle)
 made = []
 def hear(event, arguments):
@@ -599,7 +602,7 @@ def test_versions_of_a_new_file_are_those_of_one_that_was_there(
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("wrong", ["fsync", "temporary"])
+@pytest.mark.parametrize("wrong", ["fsync", "temporary", "other"])
 def test_all_versions_are_written_again_where_the_last_gets_no_name(
     machine: Machine, wrong: str
 ) -> None:
@@ -613,7 +616,8 @@ def test_all_versions_are_written_again_where_the_last_gets_no_name(
         assert result["result"] is (wrong != "fsync"), result
         assert result["__run_num__"] == n
     text = "".join(f"line {n}\n" for n in range(20)) if wrong != "fsync" else ""
-    assert target.read_text() == f"[s]\nv0\n{text}"
+    other = "of another process\n" if wrong == "other" else ""
+    assert target.read_text() == f"[s]\nv0\n{other}{text}"
 
 
 def test_what_follows_reads_the_version_that_waits(machine: Machine) -> None:
