@@ -280,6 +280,18 @@ SCENARIOS = [
         **{**ON_TABLE, "object_name": "ALL", "object_type": "sequence"},
         privileges=["USAGE"],
     ),
+    on(  # all that there are, which are none
+        "privileges.present",
+        plans=False,
+        **{**ON_TABLE, "object_name": "ALL", "object_type": "sequence", "prepend": "public"},
+        privileges=["USAGE"],
+    ),
+    on(
+        "privileges.present",
+        **{**ON_TABLE, "object_name": "ALL", "prepend": "noschema"},
+        privileges=["SELECT"],
+        fails="There is no schema noschema",
+    ),
     on(
         "privileges.present",
         **{**ON_TABLE, "name": "public", "object_type": "function", "object_name": "f(int)"},

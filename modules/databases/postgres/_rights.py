@@ -82,10 +82,12 @@ def held(
     """For each object that is meant, the rights that a role has on it; True for one that it may
     pass on.
 
-    The owner has all of them. Raises StateFailed when there is no such object.
+    The owner has all of them. ALL may be none, of a schema that is there. Raises StateFailed when
+    there is no such object.
     """
     table, match, acl, owner, letter = _PLACES[kind]
-    if thing.upper() == "ALL" and kind in ("table", "sequence"):
+    every = thing.upper() == "ALL" and kind in ("table", "sequence")
+    if every:
         kinds = "'S'" if kind == "sequence" else "'r', 'v', 'm', 'f', 'p'"
         where = f"relnamespace = to_regnamespace({literal(name(schema))}) AND relkind IN ({kinds})"
     else:
@@ -101,6 +103,10 @@ def held(
         f" aclexplode(coalesce({acl}, acldefault('{letter}', {owner}))) WHERE grantee = {to} GROUP"
         f" BY 1) r) AS rights FROM {table} WHERE {where}"
     )
+    if not rows and every:
+        kind, thing = "schema", schema
+        if server.select(f"SELECT 1 FROM pg_namespace WHERE nspname = {literal(schema)}"):
+            return []
     if not rows:
         raise StateFailed(f"There is no {kind} {thing}", missing=(f"postgres_{kind}", thing))
     return [
