@@ -13,12 +13,17 @@ from modules import group, mount, user
 INVISIBLE = set(
     """
     defaults auto noauto user users nouser owner group nofail _netdev bind rbind rw async exec suid
-    dev atime diratime symfollow loop nobootwait intr comment credentials password retry soft hard
-    bg fg mand rsize wsize timeo retrans actimeo secretfile
+    dev atime diratime symfollow loop nobootwait intr nointr comment credentials password retry soft
+    hard bg fg mand rsize wsize timeo retrans actimeo secretfile port reconnect delay_connect
+    direct-io-mode nonempty transform_symlinks backup-volfile-servers
     """.split()
 )
 
 
+# what a file system takes, and does nothing with
+IGNORED = {"ramfs": {"size"}}
+# what the kernel shows in another form
+SHOWN_AS = {"tcp": "proto=tcp", "udp": "proto=udp"}
 # what the kernel does not show of a tmpfs because it is so anyway
 DEFAULTS = ("size=50%", "mode=1777", "uid=0", "gid=0", "huge=never")
 

@@ -26,7 +26,9 @@ from runner.api.claims import PART, Claim
 from runner.api.offline import at_boot, offline_as, offline_with
 from runner.api.opposite import Opposite, Removal
 from states._mount import (
+    IGNORED,
     INVISIBLE,
+    SHOWN_AS,
     PendingMount,
     back_to_default,
     former_options,
@@ -143,11 +145,10 @@ def mounted(
     said = mount.parsed_options(opts or ())
     options = [mount.unescaped(option) for option in said]  # a\040b, as fstab has it
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
-    hidden |= {
-        *(extra_mount_invisible_keys or ()),
-        *((extra_mount_ignore_fs_keys or {}).get(fstype, ())),
-    }
-    shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
+    ignored = {**IGNORED, **(extra_mount_ignore_fs_keys or {})}
+    hidden |= {*(extra_mount_invisible_keys or ()), *ignored.get(fstype, ())}
+    names = {**SHOWN_AS, **(extra_mount_translate_options or {})}
+    shown = [names.get(option, option) for option in options]
     where = file.real_path(name)
     present = _present(where)
     other = (

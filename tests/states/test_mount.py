@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from harness import apply, look
 
+from modules import mount
 from runner.api import Plan, StateFailed
 from states.mount import fstab_present, mounted
 
@@ -33,6 +34,25 @@ def test_match_on_says_which_line_of_fstab_changes(tmp_path: Path) -> None:
     assert "/dev/vdy" not in config.read_text(), "without it the folder says which"
     with pytest.raises(StateFailed, match="expected auto or some of name, device, fstype"):
         apply(fstab_present, **given, config=str(config), match_on=["opts"])
+
+
+@pytest.mark.parametrize(
+    ("fstype", "shown", "opts"),
+    [
+        ("ramfs", "rw,relatime", "size=1g"),
+        ("nfs", "rw,relatime,proto=tcp", "tcp,nointr,port=2049"),
+        ("fuse.sshfs", "rw,relatime", "reconnect,nonempty,delay_connect,transform_symlinks"),
+        ("fuse.glusterfs", "rw,relatime", "direct-io-mode=disable,backup-volfile-servers=b:c"),
+    ],
+)
+def test_what_the_kernel_shows_otherwise_or_not_starts_no_remount(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fstype: str, shown: str, opts: str
+) -> None:
+    there = mount.Mounted("x", fstype, tuple(shown.split(",")))
+    monkeypatch.setattr(mount, "active_mounts", lambda: {str(tmp_path): there})
+    given = {"name": str(tmp_path), "device": "x", "fstype": fstype, "persist": False}
+    assert not isinstance(look(mounted, **given, opts=opts), Plan)
+    assert isinstance(look(mounted, **given, opts=f"{opts},ro"), Plan)
 
 
 def test_another_device_may_be_mounted_that_a_regular_expression_matches() -> None:
