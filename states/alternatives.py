@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import alternatives, file
-from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Name, Plan, Planned, StateFailed, here
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._rights import writing
@@ -31,6 +31,11 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
 
     Behaviour: Salt's alternatives.install; a priority or a link that differs is changed.
     """
+    if file.lexists(link) and not file.is_link(link):
+        here.warn(
+            f"{link} is no link, and what is no link is not replaced by one: until it is moved"
+            f" away, {link} does not mean what {name} means"
+        )
     group = alternatives.group(name)
     if group and group.choices.get(path) == priority and group.link == link:
         return f"Alternative {path} for {name} is already registered"

@@ -3,12 +3,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, hosts
-from runner.api import Column, Done, Name, OneOrMany, Plan, Planned, Trimmed, here
+from runner.api import Check, Column, Done, Name, OneOrMany, Plan, Planned, Trimmed, here
 from runner.api.claims import edits
 from runner.api.opposite import Opposite
+
+
+def _no_address(text: str) -> str | None:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(text.strip().partition("%")[0])
+    except ValueError:
+        return f"expected an IP address, and {text} is none: no program finds the name by it"
+    return None
+
+
+Address = Annotated[Column, Check(_no_address)]
 
 owns = edits("", "/etc/hosts")
 
@@ -24,7 +37,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 
 @file.validated
 def present(
-    name: Column, ip: OneOrMany[Column], comment: Trimmed = "", clean: bool = False
+    name: Column, ip: OneOrMany[Address], comment: Trimmed = "", clean: bool = False
 ) -> Planned:
     """Make sure that addresses have a name.
 
@@ -129,7 +142,7 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
 
 
 @file.validated
-def only(name: Column, hostnames: OneOrMany[Name]) -> Planned:
+def only(name: Address, hostnames: OneOrMany[Name]) -> Planned:
     """Make sure that an address has these names and no others.
 
     name: The address.

@@ -9,6 +9,7 @@ from typing import Any
 from modules import file
 from modules.ssh import keys
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed
+from runner.api.claims import Trap
 from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
@@ -28,6 +29,31 @@ def dry_run_check(
 ) -> None:
     """Raise StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
+
+
+def traps(
+    fun: str, name: str, enc: object = None, options: object = None, **arguments: object
+) -> Iterator[Trap]:
+    """Keys that sshd passes over: of another kind than the line says, or with an option without
+    quotes.
+    """
+    if fun == "absent" or arguments.get("source"):
+        return
+    texts = [name] if fun == "present" else arguments.get("ssh_keys")
+    for text in texts if isinstance(texts, list) else ():
+        written = keys.parsed(str(text))
+        key = written or keys.Key(str(text).strip(), keys.kind(str(enc or "ssh-rsa")))
+        real = keys.kind_within(key.key)
+        if real not in ("", key.kind):
+            message = f"the key is one of {real}, and sshd passes over it as one of {key.kind}"
+            hint = f"write {real} before it" if written else f"`- enc: {real}`"
+            yield Trap("enc" if enc and not written else "name", message, hint)
+        said = options if isinstance(options, list) else [options or key.options]
+        for option in keys.option_list(",".join(map(str, said))):
+            word, _, value = option.partition("=")
+            if word.lower() in keys.QUOTED and not value.startswith('"'):
+                message = f"sshd wants the value of {word} in double quotes, else the key is none"
+                yield Trap("options" if options else "name", message, f'write {word}="{value}"')
 
 
 @file.validated

@@ -61,7 +61,11 @@ def test_a_dry_run_refuses_names_that_no_tool_makes_accounts_of(
 
 @pytest.mark.parametrize(
     "words",
-    [("user.present", "name="), ("group.present", "name="), ("host.only", "a", "hostnames=[' ']")],
+    [
+        ("user.present", "name="),
+        ("group.present", "name="),
+        ("host.only", "::1", "hostnames=[' ']"),
+    ],
 )
 def test_an_empty_name_is_refused_before_anything_runs(
     machine: Machine, words: tuple[str, ...]
@@ -154,3 +158,14 @@ def test_only_a_dry_run_asks_the_registry_of_npm_once(machine: Machine) -> None:
     for words, retries in ((("--test",), "retries=0"), ((), "retries=")):
         done = machine.results("single", "npm.installed", "name=x", *words, code=2)
         assert [result["comment"].split()[-1] for result in done.values()] == [retries]
+
+
+def test_an_alternative_is_told_whose_link_is_a_file(machine: Machine) -> None:
+    machine.program("update-alternatives", "exit 2\n")
+    link = machine.folder / "tool"
+    words = ["single", "alternatives.install", "tool", f"link={link}", "path=/bin/sh", "priority=1"]
+    link.touch()
+    assert f"{link} is no link" in machine(*words, "--test", code=None).stdout
+    link.unlink()
+    link.symlink_to("/etc/alternatives/tool")
+    assert "is no link" not in machine(*words, "--test", code=None).stdout

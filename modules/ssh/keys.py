@@ -25,6 +25,8 @@ _SHORT = {
     "ed25519": "ssh-ed25519",
     "ecdsa": "ecdsa-sha2-nistp256",
 }
+# the options whose value sshd wants in double quotes
+QUOTED = "command environment expiry-time from permitlisten permitopen principals tunnel".split()
 
 
 class Key(Record):
@@ -52,13 +54,31 @@ def parsed(text: str) -> Key | None:
     )
 
 
+def kind(enc: str) -> str:
+    """The kind of a key, as sshd writes it, of the word of a state."""
+    return _SHORT.get(enc, enc)
+
+
+def kind_within(digits: str) -> str:
+    """The kind that a key begins with itself; empty where that is none."""
+    import binascii
+
+    begin = digits[: min(len(digits), 64) // 4 * 4]
+    try:
+        decoded = binascii.a2b_base64(begin)
+    except binascii.Error:
+        return ""
+    name = decoded[4 : 4 + int.from_bytes(decoded[:4], "big")].decode("ascii", "replace")
+    return name if re.fullmatch(KINDS, name) else ""
+
+
 def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
     """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is
     no key.
     """
     key = parsed(name)
     if key is None:
-        key = Key(name.strip(), _SHORT.get(enc, enc), comment)
+        key = Key(name.strip(), kind(enc), comment)
     if not re.fullmatch(KINDS, key.kind):
         raise StateFailed(f"Incorrect encryption key type '{enc}'.")
     if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", key.key):

@@ -5,15 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Level, MysqlServer, Rights
-from runner.api import Line, NameOrEmpty, Planned, StateFailed, promised
+from runner.api import Check, Line, NameOrEmpty, Planned, StateFailed, promised
+from runner.api.claims import Trap
 from runner.api.kinds import Kind, Wording
 from runner.api.opposite import Opposite
 from states.databases._mysql import REASON, SERVER
 
+Database = Annotated[
+    Line,
+    Check(
+        lambda text: None if all(text.rpartition(".")) else "expected db.table, db.* or *.*",
+        "`- database: app.*` means all tables of app",
+    ),
+]
 GRANT = Kind(
     "grant {what}",
     Wording(
@@ -34,10 +42,20 @@ GRANT = Kind(
 )
 
 
+def traps(
+    fun: str, name: str, database: object = None, escape: object = True, **_: object
+) -> Iterator[Trap]:
+    """A name with a wildcard, or with what keeps one from being one, that is taken as it is."""
+    first = str(database).rpartition(".")[0]
+    if escape and ("%" in first or "\\" in first):
+        message = f"database: the rights are on a database that is called {first}"
+        yield Trap("database", message, "with `- escape: false` % and _ are wildcards, but for \\_")
+
+
 def present(
     name: Line,
     grant: Line,
-    database: Line,
+    database: Database,
     user: NameOrEmpty,
     host: Line = "localhost",
     grant_option: bool = False,
@@ -101,7 +119,7 @@ def _granting(
 def absent(
     name: Line,
     grant: Line,
-    database: Line,
+    database: Database,
     user: NameOrEmpty,
     host: Line = "localhost",
     grant_option: bool = False,

@@ -109,13 +109,14 @@ def traps(
     contents: object = None,
     repl: object = None,
     backslash_literal: object = False,
-    **_: object,
+    **arguments: object,
 ) -> Iterator[Trap]:
     """A value of the pillar that is not there: the state fails. Contents that are data, of which
-    Python's form would be written. A group's number with digits behind it.
+    Python's form would be written. Backslashes that mean something else.
     """
     if fun == "replace" and not backslash_literal and isinstance(repl, str):
         yield from _claims.octal_numbers(repl)
+        yield from _claims.added_backslashes(repl, arguments)
     for part in contents if isinstance(contents, list) else [contents]:
         if isinstance(part, Mapping):
             message = f"contents: YAML reads a mapping, and {str(dict(part))[:40]!r} is written"

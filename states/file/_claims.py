@@ -178,6 +178,19 @@ TABLE: Mapping[str, str | Callable[[str, Arguments], Claim]] = {
 }
 
 
+def added_backslashes(repl: str, arguments: Arguments) -> Iterator[Trap]:
+    """A text with backslashes that is added as it stands, and found and read as one the next
+    time.
+    """
+    adds = arguments.get("append_if_not_found") or arguments.get("prepend_if_not_found")
+    if "\\" in repl and adds and arguments.get("not_found_content") is None:
+        message = (
+            "repl: where nothing matches it is added with its backslashes as they stand, and the"
+            " next run, for which it matches, reads them"
+        )
+        yield Trap("repl", message, "`- backslash_literal: true`, if none is a group's number")
+
+
 def octal_numbers(repl: str) -> Iterator[Trap]:
     """A group's number with two digits behind it, which Python reads as an octal number."""
     for written, group, digits in re.findall(r"(?<!\\)(?:\\\\)*(\\([1-3])([0-7]{2}))", repl):

@@ -10,6 +10,10 @@ from command import Machine
 from harness import own_name
 
 WHOLE = 'w: {file.managed: [{name: /f}, {contents: "one\\ntwo"}]}\n'
+APPENDING = "{name: /x}, {pattern: ^a}, {append_if_not_found: true}"
+GRANT = "{user: zoe}, {grant: select}"
+DIGITS = "AAAAC3NzaC1lZDI1NTE5AAAAIM9ZlHWFsbz2jWdL5p0Yf1aQXYqW5b0mV6gK3e4qQ5Yz"
+KEY = f"{{user: zoe}}, {{name: {DIGITS}}}"
 CODES = ("undone", "written-twice", "trap")
 
 
@@ -340,9 +344,24 @@ def test_times_of_cron_that_are_not_meant(
         ("cmd.run: [{name: x}, {env: [{PATH: '/opt/bin:$PATH'}]}]", "env: no shell reads"),
         ("cmd.run: [{name: x}, {env: {LIBS: 'a ${LIBS}'}}]", "env: no shell reads"),
         ("cmd.run: [{name: x}, {env: [{PASS: 'a$b'}, {P: $PASS}]}]", ""),
+        (rf"file.replace: [{APPENDING}, {{repl: 'a\d'}}]", "repl: where nothing matches it"),
+        (rf"file.replace: [{APPENDING}, {{repl: 'a\d'}}, {{not_found_content: ad}}]", ""),
+        (rf"file.replace: [{APPENDING}, {{repl: 'a\d'}}, {{backslash_literal: true}}]", ""),
+        (rf"mysql_grants.present: [{GRANT}, {{database: 'a\_%.*'}}]", "on a database that is"),
+        (rf"mysql_grants.present: [{GRANT}, {{database: 'a\_%.*'}}, {{escape: false}}]", ""),
+        (f"mysql_grants.present: [{GRANT}, {{database: a_b.*}}]", ""),
+        (f"ssh_auth.present: [{KEY}]", "the key is one of ssh-ed25519, and sshd passes over it"),
+        (f"ssh_auth.present: [{KEY}, {{enc: ed25519}}]", ""),
+        (f"ssh_auth.manage: [{{user: zoe}}, {{ssh_keys: [{DIGITS}]}}]", "one of ssh-ed25519, and"),
+        (f"ssh_auth.present: [{{user: zoe}}, {{name: ssh-ed25519 {DIGITS}}}]", ""),
+        (f"ssh_auth.present: [{KEY}, {{enc: ed25519}}, {{options: [from=::1]}}]", "value of from"),
+        (
+            f"""ssh_auth.present: [{KEY}, {{enc: ed25519}}, {{options: 'from="::1,a",no-pty'}}]""",
+            "",
+        ),
     ],
 )
-def test_backslashes_and_dollars_that_mean_something_else(
+def test_what_is_read_otherwise_than_it_is_meant(
     machine: Machine, state: str, message: str
 ) -> None:
     found = [str(each["message"]) for each in said(machine, f"a: {{{state}}}\n")]
