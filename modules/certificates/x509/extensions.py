@@ -82,7 +82,9 @@ def _given(value: Any) -> Given:
         items = list(inner) if isinstance(inner, list | tuple) else [inner]
         return Given(_truth(value.get("critical", False)), items, options)
     if isinstance(value, str):
-        items = [part.strip() for part in value.split(",") if part.strip()]
+        # OpenSSL's own files have a comma behind it, many trees a blank
+        text = re.sub(r"^\s*critical\s", "critical,", value)
+        items = [part.strip() for part in text.split(",") if part.strip()]
     else:
         items = list(value) if isinstance(value, list | tuple) else [value]
     options = {}

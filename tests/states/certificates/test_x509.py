@@ -29,7 +29,7 @@ authority:
     - name: {tmp}/ca.crt
     - signing_private_key: {tmp}/ca.key
     - subject: CN=Authority,O=Example
-    - basicConstraints: critical, CA:true, pathlen:0
+    - basicConstraints: critical CA:true, pathlen:0
     - keyUsage: critical, cRLSign, keyCertSign
     - subjectKeyIdentifier: hash
     - authorityKeyIdentifier: keyid
