@@ -97,7 +97,8 @@ def present(
             raise StateFailed(
                 f"Failed to create new group {name}: {failure.message}", changes={}
             ) from None
-        _set_members(name, [], wanted)
+        if wanted:
+            group.set_members(name, wanted)
         return Done(f"New group {name} created", group.info(name))
     listing = "".join(
         f"{key}: {value}\n"
@@ -107,7 +108,10 @@ def present(
     yield Plan({"Final": "All changes applied successfully"}, comment)
     if "gid" in changes:
         group.groupmod(group.Group(name, gid, unique=not non_unique))
-    _set_members(name, now["members"], wanted)
+    if members is not None and all(map(user.info, wanted)):  # gpasswd -M refuses who is not there
+        group.set_members(name, wanted)
+    else:
+        _change_members(name, now["members"], wanted)
     return comment
 
 
@@ -169,7 +173,7 @@ def _shown_changes(
     return shown | ({"addusers": new} if new else {}) | ({"delusers": removed} if removed else {})
 
 
-def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
+def _change_members(name: str, now: list[str], wanted: list[str]) -> None:
     for login in wanted:
         if login not in now:
             group.add_member(name, login)

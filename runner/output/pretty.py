@@ -154,6 +154,9 @@ class Pretty:
             or not result.comment
         )
         if said := self._said(kind, result, told):
+            if not told and self.most is not None:
+                whole = ((line, "") for line in said.rstrip("\n").split("\n"))
+                said = "\n".join(line for line, _ in shortened(whole, self.most, self.all))
             self._block(said)
         if kind == "failed":
             self._block(f"at {chunk.place}")

@@ -93,6 +93,7 @@ def on_one_line(text: str) -> str:
     return text.replace("\n", "\\n")
 
 
+DONE = "All changes applied successfully"  # what Salt says of a group, and no more
 LONGEST = 600  # characters of a line of changes that is shown in part
 
 
@@ -143,15 +144,15 @@ def reason(comment: str, changes: object, name: str) -> str:
 
 
 def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
-    """Return whether changes say what was done: something else than truth values and the name of
-    the state, such as `nginx: True` of a service.
+    """Return whether changes say what was done: something else than truth values, the name of the
+    state, such as `nginx: True` of a service, and that it was done.
     """
     values: list[Any] = [changes]
     while values:
         value = values.pop()
         if isinstance(value, Mapping) and value:
             values.extend(value.values())
-        elif not (value is None or isinstance(value, bool) or value in ("", name, [name])):
+        elif not (value is None or isinstance(value, bool) or value in ("", DONE, name, [name])):
             return True
     return False
 

@@ -349,7 +349,8 @@ def test_a_long_diff_is_cut_with_a_hint() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"/x": True}, {"new": "/x"}, {"removed": "/x"}, {"old": "/x", "new": ""}, {"/x": {"a": None}}],
+    [{"/x": True}, {"new": "/x"}, {"removed": "/x"}, {"old": "/x", "new": ""}, {"/x": {"a": None}}]
+    + [{"Final": "All changes applied successfully"}],
 )
 def test_the_comment_says_what_changes_do_not(changes: dict[str, Any]) -> None:
     done = Result(chunk(), True, "Started service x", changes)
