@@ -46,6 +46,43 @@ def get(name: str) -> str:
         return ""
 
 
+@for_states
+def is_value(name: str, value: str) -> bool:
+    """Return whether the running value is this one, in whatever form the kernel shows it."""
+    running = get(name)
+    if running == value:
+        return True
+    numbers = None if name in TEXTS else _numbers(running)
+    return numbers is not None and numbers == _numbers(value)
+
+
+def _numbers(text: str) -> list[list[tuple[int, int]]] | None:
+    """A value as ranges of numbers: 0x10 is 16, and 5,1-4 is 1-5; None for what has others."""
+    words: list[list[tuple[int, int]]] = []
+    for word in text.split():
+        ranges: list[tuple[int, int]] = []
+        for part in word.split(","):
+            match = re.fullmatch(r"(-?\w+?)(?:-(\d+))?", part)
+            if match is None:
+                return None
+            try:
+                ranges.append((_number(match[1]), _number(match[2] or match[1])))
+            except ValueError:
+                return None
+        merged: list[tuple[int, int]] = []
+        for first, last in sorted(ranges):
+            if merged and first <= merged[-1][1] + 1:
+                first, last = merged[-1][0], max(last, merged.pop()[1])
+            merged.append((first, last))
+        words.append(merged)
+    return words
+
+
+def _number(text: str) -> int:
+    """A number as the kernel reads it: 010 is 8."""
+    return int(text, 8 if re.fullmatch("0[0-7]+", text) else 0)
+
+
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
@@ -140,6 +177,6 @@ def keep(name: str, value: str, config: str | None = None) -> str:
 def persist(name: str, value: str, config: str | None = None) -> str:
     """Set a value, and keep it in a file: one that the kernel refuses is not kept."""
     value = one_line(value, f"the value of {name}")
-    if get(name) != value:
+    if not is_value(name, value):
         assign(name, value)
     return keep(name, value, config)

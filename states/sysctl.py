@@ -83,13 +83,13 @@ def present(
             f"Failed to set {name} to {value}: sysctl {name} does not exist",
             missing=_missing_facts(name),
         )
-    running = sysctl.get(name)
+    runs = sysctl.is_value(name, wanted)
     configured = sysctl.kept(name, config)
-    if running == wanted and not persist:
+    if runs and not persist:
         return f"Sysctl value {name} = {value} is already set"
-    if running == wanted and configured is not None and " ".join(configured.split()) == wanted:
+    if runs and configured is not None and " ".join(configured.split()) == wanted:
         return f"Sysctl value {name} = {value} is already set"
-    yield Plan({name: value}, _pending(name, value, running == wanted, configured))
+    yield Plan({name: value}, _pending(name, value, runs, configured))
     with explained(f"Failed to set {name} to {value}", changes={}):
         if persist:
             sysctl.persist(name, wanted, config)

@@ -4,7 +4,10 @@
 import json
 from pathlib import Path
 
+import pytest
 from command import Machine
+
+from modules import sysctl
 
 
 def test_a_value_is_read_whole(machine: Machine) -> None:
@@ -13,3 +16,25 @@ def test_a_value_is_read_whole(machine: Machine) -> None:
     assert len(value) > 1
     answer = machine("call", "sysctl.get", "kernel.pid_max", "--out", "json").stdout
     assert str(json.loads(answer)["local"]) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "said", "same"),
+    [
+        ("net.ipv4.ip_local_reserved_ports", "1-6,10-20", "10-20,1-5,6", True),
+        ("net.ipv4.ip_local_reserved_ports", "1-6,10-20", "10-20,1-5", False),
+        ("kernel.sysrq", "438", "0x1b6", True),
+        ("kernel.sysrq", "8", "010", True),
+        ("kernel.sysrq", "10", "010", False),
+        ("net.ipv4.tcp_rmem", "4096 16 -1", "4096 0x10 -1", True),
+        ("net.ipv4.tcp_rmem", "4096 16", "4096 16 1", False),
+        ("kernel.hostname", "16", "0x10", False),
+        ("net.core.rps_default_mask", "00ff", "ff", False),
+        ("net.ipv4.tcp_congestion_control", "cubic", "reno", False),
+    ],
+)
+def test_a_value_may_be_shown_in_another_form(
+    monkeypatch: pytest.MonkeyPatch, name: str, shown: str, said: str, same: bool
+) -> None:
+    monkeypatch.setattr(sysctl, "get", lambda name: shown)
+    assert sysctl.is_value(name, said) is same

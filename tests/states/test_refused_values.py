@@ -27,7 +27,10 @@ PATH = "packages have no path with"
         (("crypttab.present", "name=data", "device=/dev/my disk"), "has no space"),
         ((*ENTRY, "options={discards: true}"), "no option discards"),
         (("host.present", "name=db", "ip=10.0.0.300"), "expected an IP address, and 10.0.0.300 is"),
-        (("host.present", "name=db", "ip=[10.0.0.1, db]"), "expected an IP address, and db is none"),
+        (
+            ("host.present", "name=db", "ip=[10.0.0.1, db]"),
+            "expected an IP address, and db is none",
+        ),
         (
             ("mysql_grants.present", "g", "grant=all", "database=app", "user=a"),
             "expected db.table,",
