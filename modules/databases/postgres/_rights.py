@@ -82,8 +82,7 @@ def held(
     """For each object that is meant, the rights that a role has on it; True for one that it may
     pass on.
 
-    The owner has all of them. ALL may be none, of a schema that is there. Raises StateFailed when
-    there is no such object.
+    The owner has all of them. Raises StateFailed when there is no such object.
     """
     table, match, acl, owner, letter = _PLACES[kind]
     every = thing.upper() == "ALL" and kind in ("table", "sequence")
@@ -103,7 +102,7 @@ def held(
         f" aclexplode(coalesce({acl}, acldefault('{letter}', {owner}))) WHERE grantee = {to} GROUP"
         f" BY 1) r) AS rights FROM {table} WHERE {where}"
     )
-    if not rows and every:
+    if not rows and every:  # there may be none yet
         kind, thing = "schema", schema
         if server.select(f"SELECT 1 FROM pg_namespace WHERE nspname = {literal(schema)}"):
             return []
