@@ -42,6 +42,9 @@ class Difference:
         self.present = repository.look("symbolic-ref", "--short", "-q", "HEAD") or ""
         self.head = repository.look("rev-parse", "--verify", "-q", "HEAD")
         self.dirty = bool(repository.look("status", "--porcelain", "--untracked-files=no"))
+        # what a reset can undo: the commit and the files of a submodule are its own
+        status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+        self.undone = self.dirty and options.force_reset is True and bool(repository.look(*status))
         self.old_url = repository.look("remote", "get-url", repository.remote)
         self.known = repository.known(wanted.sha)
         self.remote_refs = remote_refs
@@ -104,12 +107,7 @@ class Difference:
     @property
     def resets(self) -> bool:
         """Return whether uncommitted changes are discarded though the commit is the right one."""
-        return (
-            self.dirty
-            and self.options.force_reset is True
-            and not self.moves
-            and self.options.update_head
-        )
+        return self.undone and not self.moves and self.options.update_head
 
     @property
     def tracking(self) -> str | None:

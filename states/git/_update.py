@@ -96,6 +96,8 @@ class Update(Difference):
         if self.tracking:
             new = self.wanted.upstream(self.repository.remote)
             changes["upstream"] = {"old": self.upstream, "new": new}
+        if self.stale_submodules:
+            changes["submodules"] = "updated"
         return changes
 
     def _unchanged(self, comments: list[str]) -> str:

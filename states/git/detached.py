@@ -68,7 +68,7 @@ def detached(
     dirty = repository.look("diff", "--name-only", "HEAD")
     old_url = repository.look("remote", "get-url", remote)
     resets, moves, fetches = (
-        hard_reset and bool(dirty),
+        hard_reset and bool(repository.look("diff", "--name-only", "--ignore-submodules", "HEAD")),
         head != target_commit.sha,
         not repository.known(target_commit.sha),
     )

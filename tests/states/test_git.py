@@ -261,6 +261,23 @@ def test_latest_loses_nothing(
     assert all(path.read_bytes() == data for path, data in kept.items())
 
 
+def test_submodules_are_told_and_keep_what_no_reset_undoes(made: Path, tmp_path: Path) -> None:
+    (tmp_path / ".gitconfig").write_text("[protocol.file]\nallow = always\n")
+    add = "cp -a r s; cd r; git submodule -q add -b main file://$PWD/../s sub; git commit -qm s; "
+    url, target = start(made, tmp_path, add + "cd ..; " + CLONE)
+    given: dict[str, Any] = {"submodules": True, "force_reset": True}
+    plan = look(latest, url, target, **given)
+    assert isinstance(plan, Plan)
+    assert plan.changes == {"submodules": "updated"} == apply(latest, url, target, **given).changes
+    changed = Path(target, "sub/f")
+    assert changed.read_text() == "2\n"
+    changed.write_text("mine\n")
+    assert not isinstance(look(latest, url, target, **given), Plan), "each run would reset"
+    sha = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=target, text=True).strip()
+    assert not isinstance(look(detached, url, sha, target=target, hard_reset=True), Plan)
+    assert changed.read_text() == "mine\n"
+
+
 def test_a_plan_doubts_what_local_commits_may_stop(made: Path, tmp_path: Path) -> None:
     url, target = start(made, tmp_path, CLONE + LOCAL + MORE)
     with running(HarnessHere()):
