@@ -12,7 +12,10 @@ from runner.model import other_tools
 from runner.model.diagnostics import likeness, similar, suggestion
 from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
+from runner.support.yaml.mark import in_quotes
 
+# what needs no quotes in YAML
+_PLAIN = re.compile(r"(?=[^\s?:,\[\]{}#&*!|>'\"%@`-])(?:(?!: |:$| #).)+(?<! )")
 LONGER = 4  # letters that a typing error may leave away at the end, and one more
 MANY = 15  # arguments that a message lists
 
@@ -61,14 +64,17 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
     options = list(options)
     if title.startswith("one of ") and options:
         near = similar(str(value).lower(), [str(option) for option in options], 1, 0.5)
-        return suggestion(repr(near[0])) if near else f"write one of them: `- {key}: {options[0]}`"
+        first_option = _scalar(str(options[0]))
+        return (
+            suggestion(repr(near[0])) if near else f"write one of them: `- {key}: {first_option}`"
+        )
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
         path = re.sub(r"^(\./|~/?)*", "", value)
         if not path.strip():  # `- name: /` would be a dangerous advice
             return f"nothing is left of `{key}` here: a variable of a template may be empty"
-        return f"a path begins with a slash: `- {key}: /{path}`"
+        return f"a path begins with a slash: `- {key}: {_scalar(f'/{path}')}`"
     if title.startswith("a list") or " or a list" in title:
         items = (
             [item.strip() for item in str(value).split(",")]
@@ -76,15 +82,26 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
             else ["..."]
         )
         return f"write a list: `- {key}:` and below it, indented, " + ", ".join(
-            f"`- {item}`" for item in items[:3]
+            f"`- {_scalar(item)}`" for item in items[:3]
         )
     if title.startswith("a mapping"):
         return f"write `- {key}:` and below it, indented further, `KEY: VALUE`"
     if "number" in title and "text" not in title:
         return f"write digits without a unit or a word: `- {key}: 30`"
-    if "text" in title:
-        return f"write one value: `- {key}: {first if isinstance(first, str) else 'VALUE'}`"
+    if "text" in title and isinstance(value, dict) and len(value) == 1:
+        ((word, behind),) = value.items()
+        if isinstance(behind, str | int | float):
+            return f"in quotes it is a text: `{in_quotes(f'{word}: {behind}')}`"
+    if "text" in title and isinstance(value, list | dict):
+        return (
+            f"write one value: `- {key}: {_scalar(first) if isinstance(first, str) else 'VALUE'}`"
+        )
     return None
+
+
+def _scalar(text: str) -> str:
+    """A text as YAML has it, in quotes where it would not be one."""
+    return text if _PLAIN.fullmatch(text) else in_quotes(text)
 
 
 def _mode(key: str, value: Value) -> str:
