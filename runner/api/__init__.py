@@ -395,8 +395,11 @@ class Here(Protocol):
         *,
         file: str = "",
         saltenv: str = "base",
+        probably: bytes = b"",
     ) -> str:
-        """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
+        """Render a template that is not an SLS (`engine`: jinja, py, mako). probably: what it may
+        render to, as what the file holds that it is for; where that is known, nothing is rendered.
+        """
 
     def render_pipe(
         self,

@@ -323,6 +323,7 @@ class Current:
         *,
         file: str = "",
         saltenv: str = "base",
+        probably: bytes = b"",
     ) -> str:
         if self.chunk is not None:
             args = self.chunk.args
@@ -336,7 +337,8 @@ class Current:
             context = ordered_dict.as_said(variables, context)
         if engine != "jinja":  # a program may look at anything
             GROUP_COMMIT.look_around()
-        return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
+        made = self.run.render(text, engine, context, file=file, saltenv=saltenv, probably=probably)
+        return str(made)
 
     def render_pipe(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 from runner.api import running
@@ -249,7 +249,13 @@ def _world(session: Session, strict: bool) -> missing_references.World:
             return bind.schema_of(session.registry.state(function).function).parameters
         return {}
 
+    @cache
     def takes_folder(function: str) -> bool:
+        with suppress(RunnerError):  # schemas are only looked at where the text says too little
+            state = session.registry.state(function)
+            typed = getattr(state.function, "__annotations__", {}).get("source", "")
+            if state.is_built_in and isinstance(typed, str) and "Folder" not in typed:
+                return False
         source = parameters(function).get("source")
         return source is not None and "folder" in source.shape.title
 

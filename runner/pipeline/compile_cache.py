@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import sys
 from contextlib import suppress
 from functools import cached_property
 
@@ -29,10 +28,9 @@ from runner.model.records import Record
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept
 from runner.pipeline.session import Session
-from runner.sources.config.options import EVERYTHING
+from runner.sources.config.options import EVERYTHING, OF_THE_RUN
 from runner.support.files.text import read_bounded, size_limit
 from runner.support.files.trusted_folder import trusted_folder
-from runner.support.own_modules import executed
 from runner.support.yaml.rendered_text import Rendered
 
 TYPE_CHECKING = False
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
 _HEAD = len(_MARK) + 4 + 8
-# the settings that say nothing about what states are
-_OF_THE_RUN = ("test", "real", "quiet", "verify", "wait", "timeout", "typed", "report")
 
 
 class Said(Record):
@@ -163,7 +159,7 @@ class CompileCache:
         data = b""
         with suppress(OSError, NotKept, ValueError, RecursionError):
             if self._former and self._former.is_of_same_texts(facts):
-                code = _code()
+                code = code_revision.loaded_code()
                 revision = code_revision.revision_of(code)
                 plain = [number for number, said in enumerate(facts.files) if self._is_plain(said)]
                 facts = facts._replace(code=code, revision=revision, plain=plain)
@@ -192,9 +188,9 @@ class CompileCache:
     @cached_property
     def _settings(self) -> bytes:
         settings = self._session.options._asdict()
-        settings |= dict.fromkeys(_OF_THE_RUN)
+        settings |= dict.fromkeys(OF_THE_RUN)
         settings["raw"] = {
-            name: value for name, value in settings["raw"].items() if name not in _OF_THE_RUN
+            name: value for name, value in settings["raw"].items() if name not in OF_THE_RUN
         }
         return _digest((self._requests, settings))
 
@@ -215,33 +211,17 @@ def _file(facts: PlanSources, data: bytes) -> bytes:
     files = [tuple(said) for said in facts.files]
     made = marshal.dumps((facts.settings, files, facts.code, facts.revision, facts.plain))
     body = made + data
-    return _MARK + _checksum(body) + len(made).to_bytes(8) + body
-
-
-def _checksum(body: bytes | memoryview) -> bytes:
-    """Of what this version of Python wrote: another one may not be able to read it."""
-    return blake2b(body, digest_size=4, salt=sys.hexversion.to_bytes(4)).digest()
+    return _MARK + code_revision.checksum(body) + len(made).to_bytes(8) + body
 
 
 def _parts(data: bytes) -> tuple[PlanSources, memoryview]:
     """The facts and the plan that a file holds. Raises NotKept for one that is not whole."""
     body = memoryview(data)[_HEAD:]
-    if data[: _HEAD - 8] != _MARK + _checksum(body):
+    if data[: _HEAD - 8] != _MARK + code_revision.checksum(body):
         raise NotKept("checksum")
     length = int.from_bytes(data[_HEAD - 8 : _HEAD])
     settings, files, *code = marshal.loads(body[:length])
     return PlanSources(settings, tuple(Said(*said) for said in files), *code), body[length:]
-
-
-def _code() -> tuple[str, ...]:
-    """The files of the modules that are loaded, but for those of Python itself, and of the parser,
-    which is not where its work was kept.
-    """
-    own = os.path.dirname(os.__file__)
-    files = {getattr(module, "__file__", None) for module in map(executed, [*sys.modules])}
-    others = [file for file in files if file and not file.startswith(own)]
-    packages = [file for file in files if file and "-packages/" in file]
-    return tuple(sorted({*others, *packages, *code_revision.parser_files()}))
 
 
 def _digest(facts: object) -> bytes:

@@ -383,7 +383,9 @@ class Session:
 
     # -------------------------------------------------- rendering
 
-    def _renderer(self, tree: FileTree, parsed_dir: str | None = None) -> Renderer:
+    def _renderer(
+        self, tree: FileTree, parsed_dir: str | None = None, results_dir: str | None = None
+    ) -> Renderer:
         return render.Renderer(
             find=tree.find,
             near=tree.near_file,
@@ -398,11 +400,14 @@ class Session:
             own=self.registry.renderer,
             parsed_dir=parsed_dir,
             holds_secret=lambda text: self.run.secrets.mask(text) != text,
+            is_of_the_run=self.registry.is_of_the_run,
+            results_dir=results_dir,
         )
 
     @cached_property
     def renderer(self) -> Renderer:
-        return self._renderer(self.tree, os.path.join(self.options.cachedir, "parsed"))
+        folders = (os.path.join(self.options.cachedir, name) for name in ("parsed", "results"))
+        return self._renderer(self.tree, *folders)
 
     @cached_property
     def pillar_renderer(self) -> Renderer:
@@ -416,13 +421,23 @@ class Session:
         *,
         file: str = "",
         saltenv: str = "base",
+        probably: bytes = b"",
     ) -> Any:
         if file.startswith("/"):
             self.watch.read(file)
-        printed = self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
+        if self.undecrypted:
+            probably = b""
+        printed = self.renderer.template(
+            text, engine, context, file=file, saltenv=saltenv, probably=probably
+        )
         if self.undecrypted:
             undecrypted.refuse_printed(self, printed, file)
         return printed
+
+    def keep_results(self) -> None:
+        """Keep what templates rendered to for the next run."""
+        if "renderer" in self.__dict__:
+            self.renderer.keep_results()
 
     def read(self, sls: str, saltenv: str) -> SlsFile:
         """One rendered SLS of the state tree."""

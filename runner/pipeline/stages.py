@@ -130,6 +130,7 @@ def run_compiled(
             )
         )
         report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
+    session.keep_results()
     for note in [*journal.notes, *past.notes, *run.listeners.lost]:
         warn(session, note)
     warn(session, past.problem and f"the history of this run is not kept: {past.problem}")

@@ -142,9 +142,11 @@ class Template(Record):
     variables: Mapping[str, Any] = {}
     beside: Mapping[str, Any] = {}
 
-    def render(self, text: str, more: Mapping[str, Any], path: str = "") -> str:
-        """Render a text with the engine. Raises StateFailed for an unknown engine and where
-        rendering fails.
+    def render(
+        self, text: str, more: Mapping[str, Any], path: str = "", probably: bytes = b""
+    ) -> str:
+        """Render a text with the engine. probably: what it may render to. Raises StateFailed for an
+        unknown engine and where rendering fails.
         """
         if self.engine not in TEMPLATES:
             raise StateFailed(f"Specified template format {self.engine} is not supported")
@@ -153,7 +155,14 @@ class Template(Record):
         if self.engine == "py":
             variables |= {**more, "context": dict(self.variables)}
         try:
-            return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)
+            return here.render(
+                text,
+                self.engine,
+                variables,
+                file=path,
+                saltenv=here.saltenv,
+                probably=probably,
+            )
         except RunnerError as problem:
             failed = f"Unable to manage file: {problem}"
             raise StateFailed(failed, missing=problem.missing) from problem
@@ -180,32 +189,45 @@ def blocks(name: str) -> list[str]:
     ]
 
 
-def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes:
-    """The bytes that contents (or pillar, or grains) give."""
+def inline_data(
+    inline: Inline, template: Template, encoding: Encoding, probably: bytes = b""
+) -> bytes:
+    """The bytes that contents (or pillar, or grains) give. probably: which these may be."""
     text = inline.text()
     if isinstance(text, bytes):
         return text
-    return encoding.encode(template.render(text, {}) if template.engine else text)
+    return encoding.encode(
+        template.render(text, {}, probably=probably) if template.engine else text
+    )
 
 
 def source_contents(
-    source: LocatedSource, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: LocatedSource,
+    template: Template,
+    known: Mapping[str, Any],
+    encoding: Encoding,
+    probably: bytes,
 ) -> file.Contents:
-    """The contents of a source; what is only copied stays on disk until then. known: as for
-    `source_data`.
+    """The contents of a source; what is only copied stays on disk until then. known, probably: as
+    for `source_data`.
     """
     return (
-        source_data(source, template, known, encoding)
+        source_data(source, template, known, encoding, probably)
         if template.engine
         else file.streamed(source.path)
     )
 
 
 def source_data(
-    source: LocatedSource, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: LocatedSource,
+    template: Template,
+    known: Mapping[str, Any],
+    encoding: Encoding,
+    probably: bytes = b"",
 ) -> bytes:
     """The bytes that a source gives. Raises StateFailed when the template cannot be rendered.
-    known: what a template may ask of the state (name, user, mode, ...).
+    known: what a template may ask of the state (name, user, mode, ...). probably: the bytes that a
+    template may give.
     """
     data = file.read_bytes(source.path)
     if not template.engine:
@@ -224,4 +246,5 @@ def source_data(
         ) from problem
     except LookupError as problem:
         raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
-    return encoding.encode(template.render(text, {**known, "source": source.url}, source.path))
+    known = {**known, "source": source.url}
+    return encoding.encode(template.render(text, known, source.path, probably))

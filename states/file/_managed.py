@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+MOST = 1024 * 1024  # bytes of a file that a template is compared with before it is rendered
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 
 
@@ -29,6 +30,13 @@ class ManagedFile(Record):
     path: str
     present: file.Stat | None
     replaces_link: bool = False
+
+    def contents(self) -> bytes:
+        """The contents of a file that is not large; empty for anything else."""
+        present = self.present
+        if present is None or present.type != "file" or present.size > MOST:
+            return b""
+        return file.whole(file.streamed(self.path))
 
     def refuse_special(self) -> None:
         """Raise StateFailed for what is not a regular file."""

@@ -184,14 +184,18 @@ def managed(
     handed = {**(defaults or {}), **(context or {}), **accumulated(name, template)}
     rendering = Template(engine_of(template), handed, variables)
     coding = Encoding(encoding, encoding_errors)
+    probably = target.contents() if template else b""
     if located:
         _refuse_itself(located.path if template else None, target.path)
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
-        data: file.Contents = source_contents(located, rendering, known, coding)
+        data: file.Contents = source_contents(located, rendering, known, coding, probably)
     else:
-        data = inline_data(inline, rendering, coding)
+        data = inline_data(inline, rendering, coding, probably)
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
-    changes, keys = writing.difference(data, show_changes, new_file_diff, ignoring)
+    changes: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
+    if not probably or data != probably:
+        changes, keys = writing.difference(data, show_changes, new_file_diff, ignoring)
     changes |= writing.permission_changes(private=located is not None)
     return (yield from writing.write(data, changes, keys))
 

@@ -134,6 +134,7 @@ class HarnessHere:
         *,
         file: str = "",
         saltenv: str = "base",
+        probably: bytes = b"",
     ) -> str:
         import jinja2
 

@@ -287,14 +287,15 @@ class Registry:
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
-        if GROUP_COMMIT.is_collecting and not self._is_of_the_run(name):
+        if GROUP_COMMIT.is_collecting and not self.is_of_the_run(name):
             GROUP_COMMIT.look_around()  # where the template of a file asks
         function = self._functions.get(name)
         if function is None:
             function = self._functions[name] = self._find_function(name)
         return function
 
-    def _is_of_the_run(self, name: str) -> bool:
+    def is_of_the_run(self, name: str) -> bool:
+        """Return whether an execution function is ours and answers from what the run knows."""
         return name in _OF_THE_RUN and not self._tree("modules").paths(name.partition(".")[0])
 
     def definition(self, name: str) -> Callable[..., Any]:

@@ -84,6 +84,14 @@ _LOOKING = (
     " which"
 ).split()
 
+# the files of filters that answer by what they are given alone, and those of them that do not
+_BY_VALUE = ("data", "hashing", "lists", "serial", "text")
+_OTHERWISE = (
+    "append_dict_key_value extend_dict_key_value method_call rand_str random_hash random_sample"
+    " random_shuffle random_str set_dict_key_value update_dict_key_value"
+).split()
+REPEATABLE = {name for name, (file, _) in WHERE.items() if file in _BY_VALUE} - {*_OTHERWISE}
+
 
 class Filters(dict[str, Callable[..., Any]]):
     """The filters of an environment: Jinja's own, and Salt's when they are first asked for."""

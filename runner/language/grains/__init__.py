@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.language.grains.groups import Facts, GrainGroup
 
 Function = Callable[..., "Any"]
+EVERY = "*"  # stands for all names
 # of further facts
 FOLDERS = ("/etc/runner/facts.d", "/etc/ansible/facts.d", "/etc/puppetlabs/facter/facts.d")
 
@@ -61,6 +62,7 @@ class Grains(Mapping[str, "Any"]):
         self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
         self._hardware = hardware
         self._computed: set[int] = set()
+        self.asked: set[str] = set()  # names that were asked for since somebody cleared it
         self.problems: list[Diagnostic] = []
         self._report = report
         self._folders = folders
@@ -80,6 +82,7 @@ class Grains(Mapping[str, "Any"]):
         return self._known[name]
 
     def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
         if name in self._static:
             return True
         if self._functions:
@@ -159,6 +162,7 @@ class Grains(Mapping[str, "Any"]):
                 self._known.setdefault(key, value)
 
     def _all(self) -> Facts:
+        self.asked.add(EVERY)
         if self._functions:
             self._call()
         for name in self._groups:

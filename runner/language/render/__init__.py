@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
-from typing import Any
 
 from runner.language.render import parsed_forms
 from runner.language.render.jinja import Jinja, configured, outside
 from runner.language.render.jinja.limits import allow_parsing, bounded
+from runner.language.render.kept_results import Asked, KeptResults
 from runner.language.render.renderers import cipher, encrypted, is_sops_file, python, stage
 from runner.language.render.renderers.files import below, read_text
 from runner.language.render.steps import CIPHERS, SOPS, RendererStep
@@ -29,6 +29,7 @@ from runner.support.yaml.simple import NotSimple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from jinja2 import nodes
 
@@ -56,7 +57,7 @@ NOT_HERE = frozenset(
     ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "tomlmod"]
     + ["wempy"]
 )
-OwnRenderer = Callable[..., Any]
+OwnRenderer = Callable[..., "Any"]
 
 
 USUAL = [RendererStep("jinja"), RendererStep("yaml")]
@@ -81,14 +82,17 @@ class Renderer:
         seen: Callable[[str], None] = lambda path: None,
         parsed_dir: str | None = None,
         holds_secret: Callable[[str], bool] = lambda text: True,
+        is_of_the_run: Callable[[str], bool] = lambda function: False,
+        results_dir: str | None = None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
         rendered. cache_dir, parsed_dir: where compiled templates and parsed SLS files are kept
-        between runs, but for texts that hold a secret.
+        between runs, but for texts that hold a secret; results_dir: digests of results.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported.
+        imported. is_of_the_run: tells whether an execution function answers from pillar, grains and
+        configuration alone.
         """
         self.find = find
         self._near = near
@@ -112,6 +116,7 @@ class Renderer:
         self._cache_dir = cache_dir
         self._own = own
         self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
+        self._results = KeptResults(results_dir, find, grains, pillar, opts, seen, is_of_the_run)
         self._usual: dict[str, list[RendererStep]] = {}  # the renderers of files that name none
 
     @cached_property
@@ -379,6 +384,12 @@ class Renderer:
         name = below(path, root) if root else path
         self._jinja.compile(read_text(path, self.opts), path, name, saltenv=saltenv)
 
+    def keep_results(self) -> None:
+        """Keep what templates rendered to for the next run. Raises Untrusted where others can write
+        the folder.
+        """
+        self._results.write()
+
     def syntax(self, path: str, saltenv: str) -> nodes.Template | None:
         """What Jinja makes of an SLS that has been rendered; None where it makes nothing of it."""
         text = read_text(path, self.opts)
@@ -394,10 +405,18 @@ class Renderer:
         *,
         file: str = "",
         saltenv: str = "base",
+        probably: bytes = b"",
     ) -> Any:
-        """A rendered template; for `#!` and a pipe of renderers what that ends with. Raises
-        RenderError.
+        """A rendered template; for `#!` and a pipe of renderers what that ends with. probably: what
+        it may render to. Raises RenderError.
         """
+        if engine == "jinja":
+            root = self._root_of(file) if file else None
+            name = below(file, root) if root else file or "<template>"
+            names = {**self._shared(saltenv), **context}
+            asked = Asked(text, file or name, name, saltenv, context)
+            return self._results.text(asked, names, probably, self._jinja)
+        self._results.forget_pillar()
         with bounded(file, self.opts.get("render_limit")):
             return self._template(text, engine, context, file, saltenv)
 
@@ -405,12 +424,6 @@ class Renderer:
         self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str
     ) -> Any:
         names = {**self._shared(saltenv), **context}
-        if engine == "jinja":
-            root = self._root_of(file) if file else None
-            name = below(file, root) if root else file or "<template>"
-            return self._jinja.render(
-                text, file or name, name, names, saltenv=saltenv, sls=False
-            ).text
         scope = Scope(self, file or "<text>", saltenv, names)
         if engine.startswith("#!"):
             value = self.render_pipe(

@@ -6,8 +6,11 @@ new runner.
 from __future__ import annotations
 
 import os
+import sys
 
 from runner.model import places
+from runner.model.digest import blake2b
+from runner.support.own_modules import executed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +20,23 @@ if TYPE_CHECKING:
 def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
     """When each of these files was written, in nanoseconds since 1970, and how long it is."""
     return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
+
+
+def loaded_code() -> tuple[str, ...]:
+    """The files of the modules that are loaded, but for those of Python itself, and of the parser,
+    which is not where its work was kept.
+    """
+    own = os.path.dirname(os.__file__)
+    files = {getattr(module, "__file__", None) for module in map(executed, [*sys.modules])}
+    others = [file for file in files if file and not file.startswith(own)]
+    packages = [file for file in files if file and "-packages/" in file]
+    return tuple(sorted({*others, *packages, *parser_files()}))
+
+
+def checksum(body: bytes | memoryview) -> bytes:
+    """Of what this version of Python wrote: another one may not be able to read it."""
+    made: bytes = blake2b(body, digest_size=4, salt=sys.hexversion.to_bytes(4)).digest()
+    return made
 
 
 def parser_files() -> list[str]:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
 
 from runner.model.errors import RunnerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Protocol
+else:
+    Protocol = object
 
 
 class UnknownFunction(RunnerError, KeyError):
@@ -30,7 +32,7 @@ class Functions(Protocol):
     def function_hint(self, name: str) -> str: ...
 
 
-class Salt(Mapping[str, Callable[..., Any]]):
+class Salt(Mapping[str, Callable[..., "Any"]]):
     """`salt` in templates: `salt['a.b']`, `salt.a.b`, `salt.get`, `in`."""
 
     def __init__(self, registry: Functions) -> None:

@@ -235,5 +235,7 @@ EVERYTHING: Mapping[str, Any] = {
     "skip_tags": (),
     "start_at": "",
 }
+# those that say nothing about what states are
+OF_THE_RUN = ("test", "real", "quiet", "verify", "wait", "timeout", "typed", "report")
 KEYS_OF_OPTIONS = keyed(Options)
 LISTS = tuple(name for name, text in KEYS_OF_OPTIONS.items() if text.startswith("tuple["))

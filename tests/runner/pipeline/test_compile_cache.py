@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from command import ROOT, Machine
 
+from runner.language.render import code_revision
 from runner.pipeline import compile_cache
 from runner.pipeline.compile import of_requests
 from runner.pipeline.compile_cache import CompileCache
@@ -104,7 +105,7 @@ def test_changed_code_of_runner_compiles_anew(machine: Machine, tmp_path: Path) 
     assert compile_cache._parts(data) == (facts, b"plan")
     for name in ("compiler.low", "arguments.bind"):  # a run that compiles has executed them
         vars(import_module(f"runner.language.{name}"))
-    code = compile_cache._code()
+    code = code_revision.loaded_code()
     for part in ("language/compiler/low.py", "language/arguments/bind.py", "support/yaml/load.py"):
         assert any(file.endswith(part) for file in map(str, map(Path.resolve, map(Path, code))))
     assert not any(file.startswith(sys.prefix + "/lib/python3/os.py") for file in code)

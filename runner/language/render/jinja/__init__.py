@@ -21,13 +21,14 @@ from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from jinja2 import nodes
 
     from runner.language.render.jinja.environment import Find, PlacedEnvironment
     from runner.language.render.jinja.environments import Environments
+    from runner.language.render.jinja.repeatable import Uses
 
 
 class Jinja:
@@ -66,13 +67,15 @@ class Jinja:
         *,
         saltenv: str,
         sls: bool,
+        asked: set[str] | None = None,
     ) -> Rendered:
         """A rendered text with its line map.
 
         file: what messages call it. name: its path below the roots, which relative imports start
-        from. Raises RenderError with the place as written.
+        from. asked: gets the names of what it imports. Raises RenderError with the place as
+        written.
         """
-        self._require_own_folder()
+        self.require_own_folder()
         head = headed(text, file)
         options = _options(self._opts, _key(sls), head)
         keeps_newline = bool(options.get("keep_trailing_newline"))
@@ -80,7 +83,8 @@ class Jinja:
         if output is None:
             environment = self.environment(saltenv, sls, head)
             keeps_newline = environment.keep_trailing_newline
-            output = self._output(environment, head, file, name, context)
+            with environment.asking(asked):
+                output = self._output(environment, head, file, name, context)
         if text.endswith("\n") and not keeps_newline:  # Jinja takes it from every template
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
@@ -117,6 +121,18 @@ class Jinja:
         except Exception as error:
             raise template_error.explain(error, file, environment) from None
 
+    def uses(self, text: str, file: str, asked: Iterable[str], saltenv: str) -> Uses | None:
+        """What a template that was rendered looks at, with those that it asked for; None where it
+        may render to something else the next time.
+        """
+        head = headed(text, file)
+        environment = self.environment(saltenv, False, head)
+        uses = environment.uses(head.text)
+        for text_of_import in environment.texts(asked):
+            more = environment.uses(text_of_import)
+            uses = uses and more and uses.joined(more)
+        return uses
+
     def syntax(self, text: str, file: str, saltenv: str) -> nodes.Template:
         """Return the syntax tree of an SLS."""
         head = headed(text, file)
@@ -139,7 +155,7 @@ class Jinja:
             )
         return self._made[key]
 
-    def _require_own_folder(self) -> None:
+    def require_own_folder(self) -> None:
         """Raise Untrusted where others can write the folder of compiled templates, whether this
         text is one of them or not.
         """

@@ -14,9 +14,11 @@ from types import CodeType, FrameType
 import jinja2
 from jinja2.lexer import Token
 
+from runner.language.render.jinja import repeatable
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment
 from runner.language.render.jinja.cache import TemplateStore
 from runner.language.render.jinja.codegen import PlacedCodeGenerator, Unit
+from runner.language.render.jinja.repeatable import Uses
 from runner.language.render.jinja.shared_code import TokenParser, renamed, shaped
 from runner.language.render.jinja.static_files import Verbatim
 from runner.language.render.jinja.untouched import without_jinja
@@ -28,7 +30,7 @@ from runner.support.yaml.rendered_text import Piece, concat, included, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
@@ -110,6 +112,7 @@ class PlacedEnvironment(BoundedEnvironment):
     files: dict[str, str]  # template name -> file as a message names it
     own_globals: dict[str, Any]
     verbatims: dict[str, Verbatim | None]
+    known_uses: dict[str, Uses | None]  # what texts look at
     units: dict[str, Unit]  # the compiled code of texts
     codes: dict[tuple[Any, ...], CodeType]  # that of shapes
     store: TemplateStore | None = None  # where it is kept between runs
@@ -180,6 +183,32 @@ class PlacedEnvironment(BoundedEnvironment):
             self._parse(text, name, file)  # a mistake that stands before it is told first
             raise
 
+    @contextmanager
+    def asking(self, asked: set[str] | None) -> Iterator[None]:
+        """Note the names of the templates that are asked for. asked: gets them; None: do not."""
+        assert isinstance(self.loader, TreeLoader)
+        before, self.loader.asked = self.loader.asked, asked
+        try:
+            yield
+        finally:
+            self.loader.asked = before
+
+    def uses(self, text: str) -> Uses | None:
+        """What a text itself looks at; None where it is not repeatable."""
+        if text not in self.known_uses:
+            try:
+                self.known_uses[text] = repeatable.uses(self.parse(text))
+            except jinja2.TemplateError:
+                self.known_uses[text] = None
+        return self.known_uses[text]
+
+    def texts(self, names: Iterable[str]) -> Iterator[str]:
+        """The texts of those of these templates that there are."""
+        assert isinstance(self.loader, TreeLoader)
+        for name in names:
+            if self.loader.has(name):
+                yield self.loader.get_source(self, name)[0]
+
     def join_path(self, template: str, parent: str) -> str:
         """`./x` and `../x` are relative to the importing template, all else to the roots.
 
@@ -225,10 +254,21 @@ class PlacedEnvironment(BoundedEnvironment):
             self.fresh[template] = True
         return template
 
+    def _load_template(self, name: str, globals: Any) -> jinja2.Template:
+        """The same as Jinja's; it may be known from an earlier rendering."""
+        self._ask(name)
+        return super()._load_template(name, globals)
+
+    def _ask(self, name: str) -> None:
+        assert isinstance(self.loader, TreeLoader)
+        if self.loader.asked is not None:
+            self.loader.asked.add(name)
+
     def verbatim(self, name: str, parent: str | None) -> Verbatim | None:
         """A file of the tree as it is, when there is nothing in it for Jinja."""
         name = name.removeprefix("salt://")
         name = self.join_path(name, parent) if parent else name
+        self._ask(name)
         if name not in self.verbatims:
             text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
             same = self.untouched(text)
@@ -273,6 +313,7 @@ class TreeLoader(jinja2.BaseLoader):
         seen: Callable[[str], None],
     ) -> None:
         """seen: is shown each file before it is read."""
+        self.asked: set[str] | None = None  # gets the names that are looked for
         self._find = find
         self._seen = seen
         self._opts = opts
@@ -289,6 +330,8 @@ class TreeLoader(jinja2.BaseLoader):
 
     def _path(self, template: str) -> str | None:
         """The file of a template: an absolute path, as Salt has it, or one below the roots."""
+        if self.asked is not None:
+            self.asked.add(template)
         name, _, query = template.partition("?saltenv=")
         if name.startswith("/"):
             GROUP_COMMIT.look_beside(name)

@@ -5,8 +5,6 @@ file alone.
 
 from __future__ import annotations
 
-import re
-
 from runner.model import json_text
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError
@@ -34,7 +32,11 @@ class Headed(Record):
 
 def headed(text: str, file: str) -> Headed:
     """The options in the head of a template. Raises RenderError for options that are none."""
-    header = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
+    header = None
+    if text.startswith(("#", "\n#")) and "#jinja2:" in text:
+        import re
+
+        header = re.match(_LINE, text)
     if header is None:
         return Headed(text)
     lead = header[1] or ""

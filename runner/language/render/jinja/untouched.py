@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 from runner.sources.config import jinja_options
 
 TYPE_CHECKING = False
@@ -32,5 +30,7 @@ def without_jinja(
     if any(start in text for start in starts):
         return None
     if "\r" in text or newline != "\n":
+        import re
+
         text = newline.join(re.split(r"\r\n|\r|\n", text))
     return text if keeps_newline else text.removesuffix(newline)

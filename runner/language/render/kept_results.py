@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What templates rendered to, kept between runs: as a digest, beside those of all that it was made
+from. Who has a text at hand that may be the result, as the file that a state manages, need not
+render again to know that it is.
+
+A result is kept once it was found where it belongs, and only of templates that answer nothing but
+what is asked for here (`jinja/repeatable.py`). No text is kept, so that none can hold a secret.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections import OrderedDict
+from contextlib import suppress
+from functools import cached_property
+
+from runner.language.grains import EVERY
+from runner.language.render import code_revision
+from runner.language.render.jinja.limits import bounded
+from runner.language.render.renderers.files import read_text
+from runner.model.digest import blake2b
+from runner.model.errors import RunnerError
+from runner.model.places import PlacedList, PlacedMap
+from runner.model.records import Record
+from runner.sources.config.options import OF_THE_RUN
+from runner.support.files.trusted_folder import trusted_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from runner.language.render.jinja import Jinja
+    from runner.language.render.jinja.repeatable import Uses
+
+    Find = Callable[[str, str], str | None]
+
+NAME = "results"
+MOST = 20_000  # results; those that were of use longest ago are forgotten
+_DATES = ("date", "datetime")  # which YAML makes
+
+
+# the settings of the configuration that change what Jinja makes of a text
+OPTIONS = ("jinja_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
+
+
+class Asked(Record):
+    """A template of Jinja that is asked for. context: variables beside those that all have."""
+
+    text: str
+    file: str
+    name: str
+    saltenv: str
+    context: Mapping[str, Any]
+
+
+class Result(Record):
+    """A result and what it depends on beside its key. files: those that it imports, by their names;
+    no path: there is none. pillar, opts: their digests, empty where nothing looks at them.
+    """
+
+    digest: bytes
+    files: tuple[tuple[str, tuple[str, bytes]], ...]  # name -> path, digest
+    grains: tuple[tuple[str, bytes], ...]
+    functions: tuple[str, ...] = ()
+    pillar: bytes = b""
+    opts: bytes = b""
+
+
+class KeptResults:
+    """The results of earlier runs, and of this one."""
+
+    def __init__(
+        self,
+        folder: str | None,
+        find: Find,
+        grains: Callable[[], Mapping[str, Any]],
+        pillar: Callable[[], Mapping[str, Any]],
+        opts: Mapping[str, Any],
+        seen: Callable[[str], None],
+        is_of_the_run: Callable[[str], bool],
+    ) -> None:
+        """folder: made when there is something to keep. is_of_the_run: tells whether an execution
+        function answers from pillar, grains and configuration alone. The rest: as for Renderer.
+        """
+        self._path, self._find, self._seen = folder, find, seen
+        self._grains, self._pillar, self._opts = grains, pillar, opts
+        self._is_of_the_run = is_of_the_run
+        self._known: dict[bytes, Any] | None = None
+        self._code: tuple[str, ...] = ()
+        self._used: dict[bytes, Any] = {}
+        self._has_new = False
+        self._begun = self._underway = 0  # renderings; several threads may render
+        self._of_pillar: tuple[Any, bytes | None] = (None, None)
+        self._files: dict[tuple[str, str], tuple[str, bytes]] = {}
+
+    def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
+        """Return what a template renders to. names: all its variables. probably: what it may render
+        to. Raises what `Jinja.render` raises, and Untrusted where others can write the folder.
+        """
+        text, file, name, saltenv, context = asked
+        options = [self._opts.get(option) for option in OPTIONS]
+        key = digest((text, file, name, saltenv, dict(context), options)) if probably else None
+        if key and self._holds(key, saltenv, probably):
+            jinja.require_own_folder()
+            return probably.decode("utf-8", "surrogateescape")
+        self._begun += 1
+        first, begun = not self._underway, self._begun
+        self._underway += 1
+        imports: set[str] = set()
+        of_grains: set[str] = getattr(self._grains(), "asked", set())
+        before = of_grains.copy()
+        of_grains.clear()
+        try:
+            with bounded(file, self._opts.get("render_limit")):
+                made = jinja.render(
+                    text, file, name, names, saltenv=saltenv, sls=False, asked=imports
+                ).text
+            grains = of_grains.copy()
+        finally:
+            of_grains |= before
+            self._underway -= 1
+        uses = None
+        alone = first and begun == self._begun  # or what others asked for was noted here, or there
+        if key and alone and made.encode("utf-8", "surrogatepass") == probably:
+            uses = jinja.uses(text, file, imports, saltenv)
+        if key and uses and not uses.looks_around(context):
+            self._note(key, saltenv, probably, uses, imports, grains)
+        else:
+            self.forget_pillar()
+        return made
+
+    # -------------------------------------------------- from the run before
+
+    def _holds(self, key: bytes, saltenv: str, text: bytes) -> bool:
+        """Return whether a text is what a template renders to in this run; false where that is not
+        known.
+        """
+        kept = self._results().get(key)
+        if kept is None:
+            return False
+        result = Result(*kept)
+        if result.digest != _digest_of(text) or not self._is_as_before(result, saltenv):
+            return False
+        self._used[key] = kept
+        return True
+
+    def _is_as_before(self, result: Result, saltenv: str) -> bool:
+        return (
+            all(map(self._is_of_the_run, result.functions))
+            and (not result.pillar or result.pillar == self._pillar_digest())
+            and (not result.opts or result.opts == self._opts_digest)
+            and all(digest(self._grain(name)) == value for name, value in result.grains)
+            and all(self._file(name, saltenv) == file for name, file in result.files)
+        )
+
+    def _results(self) -> dict[bytes, Any]:
+        """The results of earlier runs with this code."""
+        if self._known is None:
+            self._known = {}
+            with suppress(OSError, ValueError, TypeError, EOFError):
+                if self._path is None:
+                    return self._known
+                data = trusted_folder(self._path, make=False).read(NAME)
+                self._code, revision, known = marshal.loads(_unsealed(data))
+                if code_revision.revision_of(self._code) == revision:
+                    self._known = known
+        return self._known
+
+    # -------------------------------------------------- for the next run
+
+    def _note(
+        self,
+        key: bytes,
+        saltenv: str,
+        text: bytes,
+        uses: Uses,
+        files: Iterable[str],
+        grains: Iterable[str],
+    ) -> None:
+        """Keep the result of a template, with the names of files and grains that it asked for."""
+        if any(name.startswith("/") or "?" in name for name in files) or EVERY in grains:
+            return
+        of_grains = [(name, digest(self._grain(name))) for name in sorted(grains)]
+        pillar = self._pillar_digest() if "pillar" in uses.names or uses.functions else b""
+        opts = self._opts_digest if uses.functions else b""
+        if pillar is None or opts is None or None in dict(of_grains).values():
+            return
+        found = tuple((name, self._file(name, saltenv)) for name in sorted(files))
+        functions = tuple(sorted(uses.functions))
+        kept = _digest_of(text), found, tuple(of_grains), functions, pillar, opts
+        self._used[key] = kept
+        self._has_new = True
+
+    def forget_pillar(self) -> None:
+        """Look at the pillar anew: something was rendered that may have altered it."""
+        self._of_pillar = (None, None)
+
+    def write(self) -> None:
+        """Keep what is new for the next run. Raises Untrusted where others can write the folder."""
+        if not self._has_new or self._path is None:
+            return
+        former = self._results()
+        code = code_revision.loaded_code()
+        with suppress(OSError, ValueError):
+            code = tuple(sorted({*self._code, *code}))
+            known = {key: value for key, value in former.items() if key not in self._used}
+            known |= self._used
+            known = dict([*known.items()][-MOST:])
+            body = marshal.dumps((code, code_revision.revision_of(code), known))
+            trusted_folder(self._path).write(NAME, code_revision.checksum(body) + body)
+        self._has_new = False
+
+    # -------------------------------------------------- what a result is made from
+
+    def _grain(self, name: str) -> Any:
+        grains = self._grains()
+        return (grains[name],) if name in grains else ()
+
+    def _file(self, name: str, saltenv: str) -> tuple[str, bytes]:
+        """The path of a file that templates import, and the digest of its text."""
+        if (name, saltenv) not in self._files:
+            path, made = self._find(name, saltenv) or "", b""
+            with suppress(RunnerError):  # which rendering tells of
+                if path:
+                    self._seen(path)
+                    made = _digest_of(read_text(path, self._opts).encode())
+            self._files[name, saltenv] = path, made
+        return self._files[name, saltenv]
+
+    def _pillar_digest(self) -> bytes | None:
+        pillar = self._pillar()
+        if self._of_pillar[0] is not pillar:
+            self._of_pillar = pillar, digest(pillar)
+        return self._of_pillar[1]
+
+    @cached_property
+    def _opts_digest(self) -> bytes | None:
+        """The digest of the configuration, but for what is of one run alone."""
+        return digest({name: v for name, v in self._opts.items() if name not in OF_THE_RUN})
+
+
+def _unsealed(data: bytes) -> bytes:
+    """What a file holds. Raises ValueError for one that is not whole."""
+    if data[:4] != code_revision.checksum(data[4:]):
+        raise ValueError("checksum")
+    return data[4:]
+
+
+def digest(value: Any) -> bytes | None:
+    """The digest of a value; None for one with anything in it but plain data."""
+    try:
+        return _digest_of(marshal.dumps(value, 0))  # version 0: equal values give equal bytes
+    except ValueError:
+        pass
+    try:
+        return _digest_of(marshal.dumps(_plain(value), 0))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """A value with mappings and lists of other types as plain ones that say their types. Raises
+    ValueError for anything else.
+    """
+    kind = type(value)
+    if kind in (str, int, float, bool, bytes, type(None)):
+        return value
+    if kind in (dict, OrderedDict) or isinstance(value, PlacedMap):
+        return kind.__name__, [(_plain(key), _plain(item)) for key, item in value.items()]
+    if kind in (list, tuple) or isinstance(value, PlacedList):
+        return kind.__name__, [_plain(item) for item in value]
+    if kind.__name__ in _DATES and kind.__module__ == "datetime":
+        return kind.__name__, repr(value)
+    raise ValueError(kind)
+
+
+def _digest_of(data: bytes) -> bytes:
+    made: bytes = blake2b(data, digest_size=16).digest()
+    return made

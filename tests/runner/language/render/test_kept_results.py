@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a template rendered to is known to later runs, without rendering, unless anything that it is
+made from has changed, or may be another thing each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+from runner.language.render.jinja import Jinja
+from runner.model.errors import RunnerError
+from runner.pipeline.session import Session
+from runner.sources.config.load import load
+
+# answered by variables, imports, grains and pillar alone
+SAME = """
+{{ x }}{% for port in ports %} listen {{ port }};{% endfor %}
+{{ settings.a }} {{ settings | tojson }} {{ settings.items() | list | length }}
+{{ x | upper | md5 }} {{ ports | union([1]) | join(',') }} {{ ports | map('string') | join }}
+{% set own = namespace(n=0) %}{% for _ in ports %}{% set own.n = own.n + 1 %}{% endfor %}{{ own.n }}
+{% macro m(a) %}<{{ a }}>{% endmacro %}{{ m(x) }}
+{% import 'lib.jinja' as lib %}{{ lib.m(x) }} {{ lib.role }}
+{% from 'below/lib.jinja' import n with context %}{{ n() }}
+{% include 'part.jinja' ignore missing %}.
+{% include ['nothing.jinja', 'lib.jinja'] %}.
+{% extends 'base.jinja' %}{% block body %}{{ super() }}{{ x }}{% endblock %}
+{% import_yaml 'data.yaml' as data %}{{ data.k }}
+{% import_json 'data.json' as data %}{{ data }}
+{% load_yaml as data %}{k: {{ x }}}{% endload %}{{ data.k }}
+{{ grains.id }} {{ grains['role'] }} {{ grains.get('other', 'none') }}
+{% if 'other' in grains %}{{ grains.other }}{% endif %}.
+{{ pillar.a }} {{ pillar.get('deep', {}).b }}
+{{ salt['pillar.get']('deep:b', 0) }} {{ salt.grains.get('role') }}
+{{ salt['grains.filter_by']({'web': {'v': 1}, 'default': {'v': 2}}, grain='role').v }}
+"""
+# each may be something else in the next run, or alters what others see
+OTHERWISE = """
+{{ salt['cmd.run']('echo x') }}
+{{ salt['file.file_exists']('/nowhere') }}
+{{ salt['test.echo']('x') }}{% set s = salt %}
+{% set s = salt %}{{ s['cmd.run']('echo x') }}
+{{ salt[x and 'cmd.run']('echo x') }}
+{{ [1] | random }} {{ [1] | map('random') | list }}
+{{ (5 | rand_str) | length }} {{ 'now' | strftime('%C') }}
+{{ lipsum(n=0) | length }} {{ '/etc' | list_files | length }}
+{{ opts.id }}
+{{ grains | length }}
+{% for name in grains %}{{ '' }}{% endfor %}
+{% do settings.update({'b': 2}) %}{{ settings.b }}
+{% do pillar.update({'late': 2}) %}{{ pillar.late }}
+{{ settings.setdefault('c', 1) }}
+{{ settings['pop']('a') }}
+{% set f = 'pop' %}{{ settings[f]('a') }}
+{{ x.__class__.__name__ }} {{ x | attr('upper') is defined }}
+{{ show_full_context() | length }}
+{% import 'looks.jinja' as looks %}{{ looks.x }}
+{% profile as 'x' %}{{ x }}{% endprofile %}
+"""
+FILES = {
+    "lib.jinja": "{% macro m(a) %}[{{ a }}]{% endmacro %}{% set role = grains.role %}",
+    "below/lib.jinja": (
+        "{% import './near.jinja' as near %}{% macro n() %}{{ near.v }}{% endmacro %}"
+    ),
+    "below/near.jinja": "{% set v = salt['pillar.get']('a') %}",
+    "base.jinja": "base {% block body %}{{ pillar.a }}{% endblock %}",
+    "looks.jinja": "{% set x = salt['cmd.run']('echo x') %}",
+    "data.yaml": "k: 1\n",
+    "data.json": "[1]",
+}
+CONTEXT = {"x": "one", "ports": [80, 8000], "settings": {"a": True}}
+
+
+class World:
+    """A tree, a pillar and grains, and what runs make of templates."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.files = dict(FILES)
+        self.config: dict[str, Any] = {"id": "m", "grains": {"role": "web"}}
+        self.pillar: dict[str, Any] = {"a": 1, "deep": {"b": 2}}
+        self.rendered = 0
+        render = Jinja.render
+
+        def counted(*args: Any, **options: Any) -> Any:
+            self.rendered += not options["sls"]
+            return render(*args, **options)
+
+        monkeypatch.setattr(Jinja, "render", counted)
+
+    def written(self) -> None:
+        for name, text in self.files.items():
+            path = self.folder / "tree" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        for path in (self.folder / "tree").rglob("*.jinja"):
+            if str(path.relative_to(self.folder / "tree")) not in self.files:
+                path.unlink()
+        roots = {"file_roots": {"base": [str(self.folder / "tree")]}}
+        (self.folder / "runner.yaml").write_text(json.dumps(self.config | roots))
+
+    def run(
+        self, texts: list[str], context: dict[str, Any], probably: Mapping[str, str]
+    ) -> list[str]:
+        """What the templates render to in one run; what is wrong where they do not."""
+        self.written()
+        given = {"cachedir": str(self.folder / "cache"), "pillar": json.dumps(self.pillar)}
+        options, _ = load(str(self.folder / "runner.yaml"), given, os.environ)
+        session = Session(options)
+        made = []
+        with session.opened():
+            session.run.facts.pillar = json.loads(json.dumps(self.pillar))
+            for text in texts:
+                variables = json.loads(json.dumps(context))
+                try:
+                    made.append(
+                        session.template(
+                            text, "jinja", variables, probably=probably.get(text, "").encode()
+                        )
+                    )
+                except RunnerError as error:
+                    made.append(str(error))
+            session.keep_results()
+        return made
+
+    def count(self, texts: list[str], probably: Mapping[str, str]) -> int:
+        """How many templates a run renders."""
+        before = self.rendered
+        self.run(texts, CONTEXT, probably)
+        return self.rendered - before
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def _texts(lines: str) -> list[str]:
+    return lines.strip().split("\n")
+
+
+def test_what_answers_the_same_is_rendered_until_it_is_found_in_place(world: World) -> None:
+    texts = _texts(SAME)
+    made = dict(zip(texts, world.run(texts, CONTEXT, {}), strict=True))
+    assert world.count(texts, dict.fromkeys(texts, "another")) == len(texts)
+    assert world.count(texts, made) == len(texts)
+    assert world.count(texts, made) == 0
+    assert world.count(texts, dict.fromkeys(texts, "another")) == len(texts)
+    kept = world.folder / "cache/results/results"
+    assert kept.stat().st_mode & 0o077 == 0
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], b"", whole[:9] + bytes([whole[9] ^ 1]) + whole[10:]):
+        kept.write_bytes(damaged)
+        assert world.count(texts[:1], made) == 1
+
+
+@pytest.mark.parametrize("text", _texts(OTHERWISE))
+def test_what_may_answer_otherwise_is_rendered_in_each_run(world: World, text: str) -> None:
+    (made,) = world.run([text], CONTEXT, {})
+    assert [world.count([text], {text: made}) for _ in range(3)] == [1, 1, 1], made
+
+
+def _part(world: World, chance: random.Random) -> None:
+    world.files["part.jinja"] = f"part {chance.random()} {{{{ grains.id }}}}"
+
+
+def _no_part(world: World, chance: random.Random) -> None:
+    world.files.pop("part.jinja", None)
+
+
+def _library(world: World, chance: random.Random) -> None:
+    world.files["below/near.jinja"] = f"{{% set v = pillar.a + {chance.randrange(3)} %}}"
+
+
+def _data(world: World, chance: random.Random) -> None:
+    world.files["data.yaml"] = f"k: {chance.randrange(3)}\n"
+
+
+def _pillar(world: World, chance: random.Random) -> None:
+    world.pillar["deep"] = {"b": chance.randrange(3)}
+
+
+def _grain(world: World, chance: random.Random) -> None:
+    world.config["grains"] = {"role": chance.choice(["web", "db"])}
+
+
+def _other_grain(world: World, chance: random.Random) -> None:
+    world.config["grains"]["other"] = chance.randrange(3)
+
+
+def _option(world: World, chance: random.Random) -> None:
+    world.config["jinja_trim_blocks"] = chance.choice([True, False])
+
+
+CHANGES = [_part, _no_part, _library, _data, _pillar, _grain, _other_grain, _option]
+
+
+def test_a_result_is_that_of_rendering_anew(world: World) -> None:
+    chance = random.Random(0)
+    lines = _texts(SAME)
+    plain = [line for line in lines if "extends" not in line]
+    texts = lines + ["\n".join(chance.sample(plain, 3)) for _ in range(10)]
+    last: dict[str, str] = {}
+    context = dict(CONTEXT)
+    for _ in range(12):
+        for change in chance.sample(CHANGES, chance.randrange(3)):
+            change(world, chance)
+        if chance.random() < 0.2:
+            context["x"] = chance.choice(["one", "two"])
+            context["ports"] = chance.sample([80, True, "80", 1.0, None], 3)
+        anew = world.run(texts, context, {})
+        former = dict(last)
+        last = dict(zip(texts, anew, strict=True))
+        assert world.run(texts, context, former) == anew
+        assert world.run(texts, context, last) == anew
+        before = world.rendered
+        assert world.run(texts, context, last) == anew
+        assert world.rendered == before
+
+
+def test_a_function_of_the_tree_answers_for_itself(world: World) -> None:
+    text = "{{ salt['pillar.get']('a') }}"
+    assert [world.count([text], {text: "1"}) for _ in range(2)] == [1, 0]
+    world.files["_modules/pillar.py"] = "def get(*keys):\n    return 1\n"
+    assert [world.count([text], {text: "1"}) for _ in range(2)] == [1, 1]
+
+
+def test_nothing_of_a_text_is_kept(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    target = tmp_path / "target"
+    (tmp_path / "states").mkdir(exist_ok=True)
+    (tmp_path / "states/t.jinja").write_text("password={{ pillar.password }} {{ x }}\n")
+    machine.write(
+        a=f"{target}:\n  file.managed:\n    - source: salt://t.jinja\n    - template: jinja\n"
+        "    - context: {x: also-hidden}\n"
+    )
+    machine.config["pillar"] = {"password": "S3cret-of-the-pillar"}
+    given = ("--pillar", '{"password": "S3cret-of-the-pillar"}')
+    for _ in range(3):
+        machine("sls", "a", *given)
+    (kept,) = (tmp_path / "cache/results").iterdir()
+    assert b"S3cret" not in kept.read_bytes() and b"also-hidden" not in kept.read_bytes()
+    target.write_text("altered\n")
+    assert "would change" in machine("sls", "a", *given, "--test", code=None).stdout
+    machine("sls", "a", *given)
+    assert target.read_text() == "password=S3cret-of-the-pillar also-hidden\n"
+    machine("sls", "a", "--pillar", '{"password": "An0ther"}')
+    assert target.read_text() == "password=An0ther also-hidden\n"
+
+
+def test_options_of_jinja_are_part_of_what_a_result_is_made_from(world: World) -> None:
+    text = "{% if x %}\nx{% endif %}"
+    for _ in range(2):
+        assert world.run([text], CONTEXT, {text: "\nx"}) == ["\nx"]
+    world.config["jinja_trim_blocks"] = True
+    assert world.run([text], CONTEXT, {text: "\nx"}) == ["x"]
