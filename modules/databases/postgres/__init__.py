@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules.databases.postgres._clusters import (
     cluster_create,
@@ -15,31 +15,12 @@ from modules.databases.postgres._clusters import (
     initdb,
     server_exists,
 )
-from modules.databases.postgres._functions import (
-    ASKED,
-    available_extensions,
-    db_create,
-    db_remove,
-    group_create,
-    installed_extensions,
-    is_available_extension,
-    is_installed_extension,
-    language_exists,
-    language_list,
-    role_get,
-    schema_exists,
-    schema_get,
-    schema_list,
-    tablespace_exists,
-    tablespace_list,
-    user_create,
-    user_remove,
-    user_update,
-)
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
 from modules.databases.postgres._roles import FLAGS, Role, matches, moment, roles, split
 from modules.databases.postgres._server import (
     Asked,
+    AskedServer,
+    AskedWithin,
     Connection,
     Login,
     PostgresServer,
@@ -47,6 +28,175 @@ from modules.databases.postgres._server import (
     option,
 )
 from modules.databases.postgres._server import name as quoted
+from runner.api import Group, changer
+
+ASKED = AskedServer()
+# as Salt's functions have a role
+_OF_ROLES = {key: key for key in (*FLAGS, "encrypted", "valid_until", "groups")}
+GivenRole = Annotated[Role, Group({**_OF_ROLES, "rolepassword": "password"})]
+PLAIN = Role(encrypted=False)
+
+
+def _statements(verb: str, name: str, role: Role, login: bool | None = None) -> tuple[str, ...]:
+    """login: of a role for which nothing is said."""
+    role = role._replace(login=login) if role.login is None else role
+    given = {key: value for key, value in role._asdict().items() if value is not None}
+    return tuple(role.statements(verb, name, given))
+
+
+@changer(touches=[])
+def user_create(username: str, server: Asked = ASKED, role: GivenRole = PLAIN) -> bool:
+    """Make a role; False when there is one of this name.
+
+    runner call postgres.user_create app rolepassword=secret login=true
+    """
+    if username in roles(server, username, passwords=False):
+        return False
+    server.execute(*_statements("CREATE", username, role, True))
+    return True
+
+
+@changer(touches=[])
+def user_update(username: str, server: Asked = ASKED, role: GivenRole = PLAIN) -> bool:
+    """Change a role; False when there is none of this name."""
+    if username not in roles(server, username, passwords=False):
+        return False
+    server.execute(*_statements("ALTER", username, role))
+    return True
+
+
+@changer(touches=[])
+def group_create(groupname: str, server: Asked = ASKED, role: GivenRole = PLAIN) -> bool:
+    """Make a role without login; False when there is one."""
+    if groupname in roles(server, groupname, passwords=False):
+        return False
+    server.execute(*_statements("CREATE", groupname, role, False))
+    return True
+
+
+@changer(touches=[])
+def user_remove(username: str, server: Asked = ASKED) -> bool:
+    """Remove a role; False when there is none."""
+    if username not in roles(server, username, passwords=False):
+        return False
+    server.execute(f"DROP ROLE {quoted(username)}")
+    return True
+
+
+@changer(touches=[])
+def db_create(
+    database: str,
+    tablespace: str | None = None,
+    encoding: str | None = None,
+    lc_collate: str | None = None,
+    lc_ctype: str | None = None,
+    owner: str | None = None,
+    template: str | None = None,
+    server: Asked = ASKED,
+) -> bool:
+    """Make a database."""
+    settings = {
+        "OWNER": quoted(owner) if owner else "",
+        "TEMPLATE": quoted(template) if template else "",
+    }
+    settings |= {
+        "TABLESPACE": quoted(tablespace) if tablespace else "",
+        "ENCODING": literal(encoding) if encoding else "",
+    }
+    settings |= {
+        "LC_COLLATE": literal(lc_collate) if lc_collate else "",
+        "LC_CTYPE": literal(lc_ctype) if lc_ctype else "",
+    }
+    words = "".join(f" {word} = {value}" for word, value in settings.items() if value)
+    server.execute(f"CREATE DATABASE {quoted(database)}{words}")
+    return True
+
+
+@changer(touches=[])
+def db_remove(database: str, server: Asked = ASKED) -> bool:
+    """Remove a database."""
+    server.execute(f"DROP DATABASE {quoted(database)}")
+    return True
+
+
+# ---------------------------------------------------------------- looks
+
+
+def role_get(
+    role: str, return_password: bool = False, server: Asked = ASKED
+) -> dict[str, Any] | None:
+    """The rights of a role; None when there is none. return_password: with the stored password."""
+    return roles(server, role, passwords=return_password).get(role)
+
+
+def schema_list(dbname: str, server: Asked = ASKED) -> dict[str, dict[str, Any]]:
+    """The schemas of a database with their owners."""
+    rows = server.within(dbname).select(
+        "SELECT nspname AS name, pg_get_userbyid(nspowner) AS owner, nspacl::text AS acl FROM"
+        " pg_namespace"
+    )
+    return {row["name"]: {"owner": row["owner"], "acl": row["acl"] or ""} for row in rows}
+
+
+def schema_exists(dbname: str, name: str, server: Asked = ASKED) -> bool:
+    """Return whether a database has a schema."""
+    return name in schema_list(dbname, server)
+
+
+def schema_get(dbname: str, name: str, server: Asked = ASKED) -> dict[str, Any] | None:
+    """The owner of a schema; None when there is none."""
+    return schema_list(dbname, server).get(name)
+
+
+def tablespace_list(server: Asked = ASKED) -> dict[str, dict[str, Any]]:
+    """The tablespaces with owner and folder."""
+    rows = server.select(
+        'SELECT spcname AS "Name", pg_get_userbyid(spcowner) AS "Owner", spcacl::text AS "ACL", '
+        'spcoptions::text AS "Opts", pg_tablespace_location(oid) AS "Location" FROM pg_tablespace'
+    )
+    return {row.pop("Name"): row for row in rows}
+
+
+def tablespace_exists(name: str, server: Asked = ASKED) -> bool:
+    """Return whether there is a tablespace."""
+    return name in tablespace_list(server)
+
+
+def language_list(maintenance_db: str, server: AskedWithin = ASKED) -> dict[str, str]:
+    """The languages of a database."""
+    rows = server.within(maintenance_db).select('SELECT lanname AS "Name" FROM pg_language')
+    return {row["Name"]: row["Name"] for row in rows}
+
+
+def language_exists(name: str, maintenance_db: str, server: AskedWithin = ASKED) -> bool:
+    """Return whether a database has a language."""
+    return name in language_list(maintenance_db, server)
+
+
+def available_extensions(server: Asked = ASKED) -> dict[str, dict[str, Any]]:
+    """The extensions that can be installed into a database (maintenance_db)."""
+    rows = server.select("SELECT * FROM pg_available_extensions")
+    return {row["name"]: row for row in rows}
+
+
+def installed_extensions(server: Asked = ASKED) -> dict[str, dict[str, Any]]:
+    """The extensions of a database (maintenance_db)."""
+    rows = server.select(
+        "SELECT extname, nspname AS schema_name, extversion, extrelocatable::text, extowner::text "
+        "FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace"
+    )
+    return {row["extname"]: row for row in rows}
+
+
+def is_installed_extension(name: str, server: Asked = ASKED) -> bool:
+    """Return whether a database (maintenance_db) has an extension."""
+    return name in installed_extensions(server)
+
+
+def is_available_extension(name: str, server: Asked = ASKED) -> bool:
+    """Return whether an extension can be installed."""
+    return name in available_extensions(server)
+
 
 NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
 

@@ -12,8 +12,7 @@ import pytest
 from command import Machine
 
 import modules.schedule
-import modules.schedule._jobs
-from modules.schedule._jobs import When
+from modules.schedule import When
 from runner.api.scheduled import ScheduleFiles
 from runner.cli.running import exit_codes, scheduling
 from runner.cli.running.installed_schedule import Installed, disobedient
@@ -183,8 +182,7 @@ def test_salts_function_lists_what_is_installed(
 
 def test_jobs_of_states_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = ScheduleFiles(str(tmp_path / "cron/runner"), unit_folder=str(tmp_path / "units"))
-    for place in (modules.schedule, modules.schedule._jobs):
-        monkeypatch.setattr(place, "SCHEDULE", files)
+    monkeypatch.setattr(modules.schedule, "SCHEDULE", files)
     (tmp_path / "cron").mkdir()
     (tmp_path / "units/timers.target.wants").mkdir(parents=True)
     when = When(0, ("0 4 * * *",), 9)
