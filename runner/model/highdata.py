@@ -175,15 +175,11 @@ def members_of(body: Body) -> list[str]:
         member
         for item in body.items
         if item.key in ("pkgs", "sources")
-        for member in _list(item.value)
+        for member in (item.value if isinstance(item.value, list) else [])
     ]
     return [
         str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed
     ]
-
-
-def _list(value: Value) -> list[Value]:
-    return value if isinstance(value, list) else []
 
 
 _SALTS = {"package": "pkg", "exec": "cmd", "class": "sls", "notify": "test", "yumrepo": "pkgrepo"}

@@ -33,7 +33,8 @@ def plain(value: Any, levels: int = DEEPEST) -> Any:
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, int):
-        return _whole(value)
+        # Python refuses to write one of many decimal digits
+        return int(value) if value.bit_length() < 10_000 else hex(value)
     return text_of(value)
 
 
@@ -100,8 +101,3 @@ def _number(value: float) -> float | str:
     if math.isfinite(value):
         return float(value)
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def _whole(value: int) -> int | str:
-    """An integer; one that Python refuses to write in decimal digits as a hexadecimal text."""
-    return int(value) if value.bit_length() < 10_000 else hex(value)

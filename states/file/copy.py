@@ -75,7 +75,9 @@ def copy(
         group = users.primary_group(str(user)) or None
     changes: dict[str, Any] = {name: source}
     if not preserve:
-        changes |= permissions(user, group, mode).changes(_copied_stat(source))
+        changes |= permissions(user, group, mode).changes(
+            file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
+        )
     yield Plan(
         changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)]
     )
@@ -95,11 +97,6 @@ def copy(
 
 def _text(value: str | int | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _copied_stat(source: str) -> file.Stat:
-    """The attributes of a file's copy before it gets its own owner and mode."""
-    return file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
 
 
 def _set_owner(name: str, user: str | None, group: str | None, mode: str | None) -> None:

@@ -103,7 +103,7 @@ def unused(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, instead in INSTEAD.items():
         value = settings.get(key)
         if key == "fileserver_backend":
-            value = _other_backends(value)
+            value = [name for name in _listed(value) if name not in {"roots", "file", *_GIT}]
         if key == "gitfs_remotes" and _GIT & set(_listed(settings.get("fileserver_backend"))):
             continue
         if value and not (key == "user" and value == _own_name()):
@@ -121,11 +121,6 @@ def _own_name() -> str:
 
 
 _GIT = {"git", "gitfs"}
-
-
-def _other_backends(value: Any) -> list[str]:
-    """Return what serves files for Salt, and not for runner."""
-    return [name for name in _listed(value) if name not in {"roots", "file", *_GIT}]
 
 
 def _listed(value: Any) -> list[str]:
