@@ -142,5 +142,3 @@ OPPOSITE = {"present": Opposite("absent", things=_made)}
 autorequire = comes_after(
     "Jobs come after at and the user whose they are.", ("pkg", "at"), user="user"
 )
-
-__all__ = ["absent", "autorequire", "present"]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from modules import file
@@ -227,6 +227,3 @@ def autorequire(
 ) -> Iterator[tuple[str, str]]:
     """A key comes after the user whose key it is."""
     yield "user", user
-
-
-__all__: Sequence[str] = ("absent", "autorequire", "dry_run_check", "manage", "present")

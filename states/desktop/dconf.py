@@ -161,6 +161,4 @@ autorequire = comes_after(
     ("pkg", "dconf-service"),
     user="user",
 )
-
-__all__ = ["autorequire", "lock", "reset", "set_", "unlock"]
 __func_alias__ = {"set_": "set"}

@@ -123,6 +123,3 @@ def autorequire(
         yield "user", user
     if location and ":" not in location:
         yield "flatpak", location
-
-
-__all__ = ["add_remote", "autorequire", "installed", "uninstalled"]

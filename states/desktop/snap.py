@@ -90,5 +90,3 @@ def removed(name: Name) -> Planned:
 
 
 autorequire = comes_after("Snaps come after snapd.", ("pkg", "snapd"), ("service", "snapd"))
-
-__all__ = ["autorequire", "installed", "removed"]

@@ -85,5 +85,3 @@ autorequire = comes_after(
     ("pkg", "rust"),
     user="user",
 )
-
-__all__ = ["autorequire", "installed", "removed"]

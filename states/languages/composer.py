@@ -74,6 +74,3 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
     folder = name.rstrip("/")
     for path in (folder, f"{folder}/composer.json", f"{folder}/composer.lock"):
         yield "file", path
-
-
-__all__ = ["autorequire", "installed", "update"]

@@ -160,5 +160,3 @@ autorequire = comes_after(
     ("pkg", "ruby-rubygems"),
     user="user",
 )
-
-__all__ = ["autorequire", "installed", "removed", "sources_add", "sources_remove"]

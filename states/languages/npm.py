@@ -167,9 +167,6 @@ def autorequire(
             yield "file", f"{path.rstrip('/')}/package.json"
 
 
-__all__ = ["autorequire", "bootstrap", "cache_cleaned", "installed", "removed"]
-
-
 def _bare(spec: str) -> str:
     """A package without the version that is asked for."""
     return spec[:1] + spec[1:].partition("@")[0]  # a scope begins with @

@@ -50,5 +50,3 @@ def removed(name: Package, user: Name | None = None) -> Planned:
 autorequire = comes_after(
     "Packages come after uv and the user whose they are.", ("pkg", "uv"), user="user"
 )
-
-__all__ = ["autorequire", "installed", "removed"]

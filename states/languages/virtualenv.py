@@ -226,6 +226,3 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
     while above:
         yield "file", above
         above = above.rpartition("/")[0]
-
-
-__all__ = ["autorequire", "manage", "managed"]

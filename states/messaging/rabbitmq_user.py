@@ -121,6 +121,3 @@ def autorequire(
     for entry in perms or ():
         for vhost in entry:
             yield "rabbitmq_vhost", str(vhost)
-
-
-__all__ = ["absent", "autorequire", "present"]

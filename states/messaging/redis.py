@@ -117,5 +117,3 @@ autorequire = comes_after(
     *(("service", name) for name in redis.SERVICES),
     *(("pkg", name) for name in ("redis-server", "redis", "valkey")),
 )
-
-__all__ = ["absent", "autorequire", "slaveof", "string"]

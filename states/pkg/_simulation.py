@@ -335,19 +335,3 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
             if _NAME.match(name) and (versions or want is None)
         ]
     )
-
-
-__all__ = [
-    "Changes",
-    "brought",
-    "candidates",
-    "known",
-    "plan",
-    "present",
-    "refuse",
-    "to_install",
-    "to_purge",
-    "to_remove",
-    "to_upgrade",
-    "unneeded",
-]

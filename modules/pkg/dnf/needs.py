@@ -98,6 +98,3 @@ def _weak_dependencies() -> bool:
     """Return whether dnf's settings let it install what packages recommend."""
     paths = (path for pattern in _SETTINGS for path in sorted(_paths.glob(pattern)))
     return not any(_WEAK_OFF.search(text_of(path)) for path in paths)
-
-
-__all__ = ["INSTALLED", "OWNING", "PROVIDING", "QUERY", "needs"]

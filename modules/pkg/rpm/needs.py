@@ -194,6 +194,3 @@ def _balanced(text: str) -> str:
     while text.endswith(")") and text.count(")") > text.count("("):
         text = text[:-1].rstrip()
     return text
-
-
-__all__ = ["UNKNOWN", "Dependencies", "conditions", "resolve", "undecided"]

@@ -287,26 +287,3 @@ def _records(output: str, width: int) -> list[list[str]]:
     for fields in records:  # in front of the first field there may be complaints
         fields[0] = fields[0].rpartition("\n")[2]
     return records
-
-
-__all__ = [
-    "DATABASE",
-    "FILES",
-    "architecture",
-    "armoured",
-    "compare",
-    "file_info",
-    "file_list",
-    "import_key",
-    "in_order",
-    "info_installed",
-    "joined_version",
-    "key_ids",
-    "list_pkgs",
-    "name_with_architecture",
-    "normal",
-    "owner",
-    "parse_version",
-    "split_name",
-    "verify",
-]
