@@ -228,6 +228,7 @@ def look(
     return done.stdout.rstrip("\n") if done.retcode == 0 else None
 
 
+@for_states
 def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
     """The output of git. Raises CommandFailed when it fails."""
     done = probe(words, cwd, user)

@@ -3,6 +3,18 @@
 
 from __future__ import annotations
 
+import ipaddress
+import os
+import re
+import socket
+from contextlib import suppress
+from typing import Any
+
+from modules import cmd, file, hosts
+from modules._machine.processes import needs
+from modules._machine.resolver import resolve
+from modules._texts.lines import plain_name
+from modules.network import _addresses
 from modules.network._addresses import (
     in_subnet,
     ip_addrs,
@@ -14,30 +26,251 @@ from modules.network._addresses import (
     subnets,
     subnets6,
 )
-from modules.network._arithmetic import (
-    calc_net,
-    convert_cidr,
-    ip_in_subnet,
-    iphexval,
-    is_loopback,
-    is_private,
-    reverse_ip,
-)
-from modules.network._hostname import former_hostname as former_hostname
-from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
-from modules.network._reach import (
-    connect,
-    dig,
-    fqdns,
-    get_fqdn,
-    get_hostname,
-    ping,
-    traceroute,
-    wol,
-)
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
 from modules.network._sockets import active_tcp, netstat
+from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states, here
+from runner.api.offline import offline_as
+
+FAMILIES = {"ipv4": 4, "ipv6": 6}
+
+
+def get_hostname() -> str:
+    """The name of this machine."""
+    return socket.gethostname()
+
+
+def get_fqdn() -> str:
+    """The full name of this machine, as the grain has it."""
+    return str(here.grains.get("fqdn", ""))
+
+
+def fqdns() -> dict[str, list[str]]:
+    """All full names of this machine, as the grain has them."""
+    return {"fqdns": list(here.grains.get("fqdns") or ())}
+
+
+def connect(
+    host: str,
+    port: int | str | None = None,
+    proto: str = "tcp",
+    timeout: float = 5,
+    family: str | None = None,
+) -> dict[str, Any]:
+    """Check whether a host takes connections at a port; {result, comment}.
+
+    proto: tcp or udp (where only an answer counts). timeout: seconds. family: ipv4 or ipv6 only.
+
+        {{ salt['network.connect']('db.example.com', 5432).result }}
+    """
+    for what, value in (("host", host), ("port", port)):
+        if not value:
+            return {"result": False, "comment": f"Required argument, {what}, is missing."}
+    kind = "udp" if proto == "udp" else "tcp"
+    at = f"on {kind} port {port}"
+    addresses = resolve(host, FAMILIES.get(family or ""))
+    if not addresses:
+        return {"result": False, "comment": f"Unable to resolve host {host} {at}"}
+    address = addresses[0]
+    try:
+        _connect(address, int(port or 0), kind, float(timeout))
+    except (OSError, ValueError, OverflowError):
+        return {"result": False, "comment": f"Unable to connect to {host} ({address}) {at}"}
+    return {"result": True, "comment": f"Successfully connected to {host} ({address}) {at}"}
+
+
+def _connect(address: str, port: int, kind: str, timeout: float) -> None:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as line:
+        line.settimeout(timeout)
+        line.connect((address, port))
+        if kind == "udp":
+            line.send(b"")
+            line.recv(1)
+
+
+def ping(host: str, timeout: float | None = None, return_boolean: bool = False) -> str | bool:
+    """The output of ping for a host; with return_boolean whether it answered. timeout: seconds to
+    wait for each answer.
+    """
+    argv = ["ping", "-c", "4", *(["-W", str(int(timeout))] if timeout else []), "--", host]
+    done = cmd.probe(argv, timeout=60)
+    return done.retcode == 0 if return_boolean else done.stdout
+
+
+def traceroute(host: str) -> list[dict[str, Any]]:
+    """The way to a host: count, hostname, ip, and ms1 to ms3 of each step; what does not answer is
+    `*`.
+
+    runner call network.traceroute example.com
+    """
+    needs("traceroute", "traceroute")
+    done = cmd.probe(["traceroute", "--", plain_name(host, "the host")], timeout=120)
+    if done.retcode:
+        raise CommandFailed(f"traceroute: {done.error_text}")
+    steps = (line.split() for line in done.stdout.splitlines()[1:])
+    return [_step(words) for words in steps if words and words[0].isdigit()]
+
+
+def _step(words: list[str]) -> dict[str, Any]:
+    """A line of traceroute: number, name (address), and three times; a host that answers later has
+    its name later.
+    """
+    names = [
+        word for word in words[1:] if word[0] not in "(!*" and word != "ms" and not _is_time(word)
+    ]
+    addresses = [word.strip("()") for word in words if word.startswith("(")]
+    times = [float(word) if _is_time(word) else None for word in words[1:] if _counts(word)]
+    step: dict[str, Any] = {
+        "count": int(words[0]),
+        "hostname": names[0] if names else "*",
+        "ip": addresses[0] if addresses else "*",
+    }
+    return step | {f"ms{number}": time for number, time in enumerate(times[:3], 1)}
+
+
+def _is_time(word: str) -> bool:
+    return re.fullmatch(r"\d+\.\d+", word) is not None
+
+
+def _counts(word: str) -> bool:
+    return word == "*" or _is_time(word)
+
+
+@changer(touches=())
+def wol(mac: str, bcast: str = "255.255.255.255", destport: int = 9) -> bool:
+    """Wake a machine up by a packet to all (Wake on LAN). Raises CommandFailed for what is no
+    hardware address, and when the packet cannot be sent.
+
+    mac: its hardware address. bcast: the broadcast address of its network. destport: the port.
+
+        runner call network.wol 02:fc:00:00:00:05
+    """
+    digits = re.sub(r"[:.-]", "", str(mac))
+    if not re.fullmatch(r"[0-9A-Fa-f]{12}", digits):
+        raise CommandFailed(f"{mac!r} is not a hardware address: expected 6 pairs of digits")
+    packet = b"\xff" * 6 + bytes.fromhex(digits) * 16
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+            line.sendto(packet, (bcast, int(destport)))
+    except (OSError, ValueError, OverflowError) as problem:
+        raise CommandFailed(f"{bcast} port {destport}: {problem}") from None
+    return True
+
+
+def dig(host: str) -> str:
+    """The output of dig for a name."""
+    return cmd.probe(["dig", "+time=3", "+tries=1", "--", host], timeout=15).stdout
+
+
+def ip_in_subnet(ip_addr: str | list[str], cidr: str) -> bool:
+    """Return whether an address (one of several) is in a network; what is no address is in none.
+
+    {{ salt['network.ip_in_subnet']('10.1.2.3', '10.0.0.0/8') }}
+    """
+    network = _addresses.network_of(cidr)
+    for address in [ip_addr] if isinstance(ip_addr, str) else ip_addr:
+        with suppress(ValueError):
+            if network is not None and ipaddress.ip_address(address) in network:
+                return True
+    return False
+
+
+def calc_net(ip_addr: str, netmask: str | int | None = None) -> str:
+    """The network of an address. netmask: as `255.255.255.0` or as a number of bits."""
+    text = ip_addr if netmask is None else f"{ip_addr}/{netmask}"
+    return str(ipaddress.ip_network(text, strict=False))
+
+
+def convert_cidr(cidr: str) -> dict[str, str]:
+    """Network, mask and broadcast address of a network.
+
+    {{ salt['network.convert_cidr']('172.31.0.0/16').netmask }}
+    """
+    network = ipaddress.ip_network(cidr, strict=False)
+    return {
+        "network": str(network.network_address),
+        "netmask": str(network.netmask),
+        "broadcast": str(network.broadcast_address),
+    }
+
+
+def is_private(ip_addr: str) -> bool:
+    """Return whether an address is of a private network."""
+    return ipaddress.ip_address(ip_addr).is_private
+
+
+def is_loopback(ip_addr: str) -> bool:
+    """Return whether an address means the machine itself."""
+    return ipaddress.ip_address(ip_addr).is_loopback
+
+
+def reverse_ip(ip_addr: str) -> str:
+    """The name that an address is looked up by (`1.0.0.10.in-addr.arpa`)."""
+    return ipaddress.ip_address(ip_addr).reverse_pointer
+
+
+def iphexval(ip: str) -> str:
+    """An IPv4 address as eight hexadecimal digits."""
+    return f"{int(ipaddress.IPv4Address(ip)):08X}"
+
+
+NAME = "/etc/hostname"
+OWN = "127.0.1.1"  # where Debian keeps the name of a machine without an address of its own
+
+
+def kept_hostname() -> str:
+    """The name that the machine starts with; empty where none is kept.
+
+    {{ salt['network.kept_hostname']() }}
+    """
+    lines = (
+        file.read_bytes(NAME).decode("utf-8", "replace").splitlines() if file.is_file(NAME) else []
+    )
+    return next((line.strip() for line in lines if line.strip() and not line.startswith("#")), "")
+
+
+def keep_hostname(hostname: str) -> None:
+    """Keep a name for the next start, and have /etc/hosts know it instead of the old one."""
+    hostname = plain_name(hostname, "the name of the machine")
+    old = kept_hostname()
+    file.write(NAME, f"{hostname}\n".encode(), mode=None if file.is_file(NAME) else "0644")
+    names = tuple(dict.fromkeys((hostname, hostname.partition(".")[0])))
+    known = hosts.lines()
+    if any(hostname in line.names for line in known):
+        return
+    stale = {old, old.partition(".")[0]}
+    others = tuple(
+        host for line in known if line.ip == OWN for host in line.names if host not in stale
+    )
+    hosts.write(hosts.with_names(known, OWN, (*names, *others)))
+
+
+@for_states
+@for_states
+def former_hostname(*_: object) -> FormerState:
+    """The running name of this machine as undo restores it."""
+    return FormerState("hostname", "running", {"value": os.uname().nodename})
+
+
+def _keep(hostname: str) -> bool:
+    keep_hostname(hostname)
+    return True
+
+
+@changer(before=former_hostname)
+@offline_as(_keep)
+def mod_hostname(hostname: str) -> bool:
+    """Give the machine a name, now and for the next start. Raises StateFailed when the system
+    refuses it.
+    """
+    keep_hostname(hostname)
+    done = cmd.execute(["hostname", "--", hostname])
+    if done.retcode:
+        raise StateFailed(f"the name cannot be set: {done.error_text}")
+    return True
+
 
 hwaddr = hw_addr
 ipneighs = ip_neighs

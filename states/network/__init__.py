@@ -3,12 +3,242 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Iterator
+from typing import Any
 
-from modules import ip
+from modules import file, ip, network
+from modules.ip.configuration import NetworkTool, Route
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed, here, split_lines
+from runner.api.offline import at_boot, is_offline, offline_with
+from states.file._diff import unified
+from states.network._arguments import Address, Hostname
 from states.network._managed import managed
-from states.network._routes import routes
-from states.network._system import system
+
+DEFAULTS = "/etc/default/networking"
+SWITCH = "CONFIGURE_INTERFACES"
+RESOLVER = "/etc/resolv.conf"
+
+
+@file.validated
+@at_boot(lambda name, hostname=None, **_: f"The name is {hostname} at boot" if hostname else "")
+@offline_with(apply_hostname=False)
+def system(
+    name: Name,
+    enabled: bool = True,
+    hostname: Hostname | None = None,
+    apply_hostname: bool = False,
+    domain: Line | None = None,
+    search: OneOrMany[Line] | None = None,
+    retain_settings: bool = False,
+    require_reboot: bool = False,
+    gateway: Address | None = None,
+    gatewaydev: Line | None = None,
+    nozeroconf: bool | None = None,
+    nisdomain: Line | None = None,
+) -> Planned:
+    """Make sure of the machine's name, and of other settings of its network.
+
+    The tool that is used is chosen as by network.managed.
+
+    name: Names the state.
+    enabled: Whether ifupdown, or with ifcfg files the system, configures interfaces.
+    hostname: The name that the machine starts with (/etc/hostname, and 127.0.1.1 in /etc/hosts).
+    apply_hostname: Give the machine the hostname at once, too.
+    domain: The domain that names are looked up in (/etc/resolv.conf; a link there belongs to
+      another program and is left alone).
+    search: The domains that names are looked up in, instead of domain.
+    retain_settings: Leave what is not given as it is; elsewhere than with ifcfg files it does
+      anyway.
+    require_reboot: ignored; what needs a restart of the machine is written in any case.
+    gateway: The router, in /etc/sysconfig/network; only with ifcfg files.
+    gatewaydev: The interface of the router; only with ifcfg files.
+    nozeroconf: Whether there is no route to 169.254.0.0/16; only with ifcfg files.
+    nisdomain: The NIS domain; only with ifcfg files.
+
+        the name:
+          network.system:
+            - hostname: web1.example.com
+            - apply_hostname: True
+
+    Behaviour: Salt 3008's network.system, whose hostname without apply_hostname changes nothing on
+    a Debian.
+    """
+    unsupported = {
+        "gateway": gateway,
+        "gatewaydev": gatewaydev,
+        "nozeroconf": nozeroconf,
+        "nisdomain": nisdomain,
+    }
+    tool = ip.provider()
+    if tool.has("global_settings"):
+        given = {"enabled": enabled, "hostname": hostname, **unsupported}
+        return (yield from _shared_settings(tool, given, retain_settings, apply_hostname))
+    if not enabled and not tool.has("commands"):
+        raise StateFailed(
+            f"{tool.NAMES[0]} has no switch for all interfaces: disable its service with"
+            " service.dead, or an interface with network.managed"
+        )
+    for key in (key for key, value in unsupported.items() if value is not None):
+        here.warn(
+            f"{key} is for /etc/sysconfig of Red Hat; elsewhere an interface has its own"
+            " (network.managed)"
+        )
+    resolves = not file.is_link(RESOLVER)
+    wanted = {"NETWORKING": "yes" if enabled else "no", "HOSTNAME": hostname}
+    wanted |= {"DOMAIN": domain, "SEARCH": " ".join(search) if search else None} if resolves else {}
+    now = _present_settings()
+    new = {key: wanted.get(key) or value for key, value in now.items()}
+    runs = hostname is None or not apply_hostname or network.get_hostname() == hostname
+    if new == now and runs:
+        return "Global network settings are up to date."
+    difference = unified(_lines(now), _lines(new)) or f"-{network.get_hostname()}\n+{hostname}\n"
+    yield Plan(
+        {"network_settings": difference},
+        f"Global network settings are set to be updated:\n{difference}",
+    )
+    if new["NETWORKING"] != now["NETWORKING"]:
+        _put_line(DEFAULTS, re.compile(rf"\s*{SWITCH}\s*="), f"{SWITCH}={new['NETWORKING']}")
+    for key, word in (("DOMAIN", "domain"), ("SEARCH", "search")):
+        if new[key] != now[key]:
+            _put_line(RESOLVER, re.compile(rf"\s*{word}\s"), f"{word} {new[key]}")
+    if hostname and new["HOSTNAME"] != now["HOSTNAME"]:
+        network.keep_hostname(hostname)
+    if hostname and not runs:
+        network.mod_hostname(hostname)
+    return "Global network settings are up to date."
+
+
+def _shared_settings(
+    tool: NetworkTool, given: dict[str, Any], retain: bool, apply_hostname: bool
+) -> Planned:
+    """Write the file with the settings of all interfaces, and give the machine its name."""
+    hostname = given["hostname"]
+    old, new = tool.present_settings(), tool.settings_texts(given, retain)
+    renames = bool(hostname and apply_hostname and network.get_hostname() != hostname)
+    if old == new and not renames:
+        return "Global network settings are up to date."
+    difference = unified(*("".join(texts.values()).encode() for texts in (old, new)))
+    difference = difference or f"-{network.get_hostname()}\n+{hostname}\n"
+    yield Plan(
+        {"network_settings": difference},
+        f"Global network settings are set to be updated:\n{difference}",
+    )
+    tool.configure("", old, new, "")
+    if renames:
+        network.mod_hostname(hostname)
+    return "Global network settings are up to date."
+
+
+def _present_settings() -> dict[str, str]:
+    """The present settings."""
+    switch = (
+        "yes"
+        if not file.is_file(DEFAULTS)
+        else _last_match(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
+    )
+    return {
+        "NETWORKING": "no" if switch == "no" else "yes",
+        "HOSTNAME": network.kept_hostname(),
+        "DOMAIN": _last_match(RESOLVER, r"^\s*domain\s+(\S+)"),
+        "SEARCH": " ".join(_last_match(RESOLVER, r"^\s*search\s+(.+)$").split()),
+    }
+
+
+def _last_match(path: str, pattern: str) -> str:
+    matches = re.findall(pattern, _text(path), re.MULTILINE)
+    return str(matches[-1]) if matches else ""
+
+
+def _text(path: str) -> str:
+    return file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else ""
+
+
+def _lines(settings: dict[str, str]) -> bytes:
+    return "".join(f"{key}={value}\n" for key, value in settings.items() if value).encode()
+
+
+def _put_line(path: str, old: re.Pattern[str], line: str) -> None:
+    """Write one line in the place of the old one; the others stay."""
+    lines = split_lines(_text(path))
+    places = [number for number, line_text in enumerate(lines) if old.match(line_text)]
+    if places:
+        lines[places[-1]] = line
+    else:
+        lines.append(line)
+    data = "".join(f"{line_text}\n" for line_text in lines).encode("utf-8", "surrogateescape")
+    file.write(path, data, mode=None if file.is_file(path) else "0644")
+
+
+KEYS = ("name", "ipaddr", "netmask", "gateway", "metric")
+
+
+@file.validated
+def routes(
+    name: Name,
+    routes: OneOrMany[dict[Line, Line | int | float | bool | None]] | None = None,
+    noifupdown: bool = False,
+    require_reboot: bool = False,
+) -> Planned:
+    """Make sure that an interface has routes while it is up.
+
+    The tool that is used is chosen as by network.managed; `provider` names another one.
+
+    name: The interface.
+    routes: The routes, each with ipaddr (an address or `default`), netmask (or a length in ipaddr),
+      gateway, metric and a name; without any they go.
+    noifupdown: Leave the routes of an interface that is up alone until it comes up again.
+    require_reboot: The same as noifupdown.
+
+        eth0:
+          network.routes:
+            - routes:
+              - name: office
+                ipaddr: 10.2.0.0
+                netmask: 255.255.255.0
+                gateway: 10.1.0.3
+
+    Behaviour: Salt 3008's network.routes.
+    """
+    tool = ip.provider()
+    old = tool.present_routes(name)
+    new = tool.route_texts(name, [_route(name, route) for route in routes or []])
+    if old == new:
+        return f"Interface {name} routes are up to date."
+    word = "added" if not old else "updated" if new else "removed"
+    difference = unified(*("".join(texts.values()).encode() for texts in (old, new)))
+    shown = f"Added interface {name} routes." if word == "added" else difference
+    comment = f"Interface {name} routes are set to be {word}"
+    tool.verify(name, old, new)
+    yield Plan(
+        {"network_routes": shown}, f"{comment}." if word == "added" else f"{comment}:\n{difference}"
+    )
+    acts = not is_offline() and tool.is_up(name) and not noifupdown and not require_reboot
+    tool.configure(name, old, new, "routes" if acts else "")
+    return f"Interface {name} routes {word}."
+
+
+def _route(iface: str, route: dict[str, Any]) -> Route:
+    unknown = sorted(set(route) - set(KEYS))
+    if unknown:
+        raise StateFailed(
+            f"Interface {iface}: a route has no {unknown[0]!r}; it has {', '.join(KEYS)}"
+        )
+    target, mask = str(route.get("ipaddr", "")), route.get("netmask")
+    try:
+        if target != "default":
+            target = str(
+                ipaddress.ip_network(target if mask is None else f"{target}/{mask}", strict=False)
+            )
+        gateway = str(ipaddress.ip_address(str(route["gateway"]))) if route.get("gateway") else ""
+        metric = str(int(route["metric"])) if route.get("metric") is not None else ""
+    except ValueError as error:
+        raise StateFailed(
+            f"Interface {iface}: the route {route.get('name', target)!r} is none: {error}"
+        ) from None
+    return Route(str(route.get("name", "route")), target, gateway, metric)
+
 
 PROVIDERS = ip.PROVIDERS
 PACKAGES = ("ifupdown", "netplan.io", "network-manager", "NetworkManager", "systemd-networkd")
