@@ -216,7 +216,7 @@ class Registry:
 
     def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
         """The hook that tells what is there now; the library's own stand apart, so that runs do not
-        load them.
+        load them: those of a family in one file, by the names of its modules.
         """
         if module in self._tree("states").names():
             for source in self._modules("states", module):
@@ -226,8 +226,9 @@ class Registry:
         if lies_at := self._libraries["states"].get(module):
             package, _, name = lies_at.rpartition(".")
             with suppress(ModuleNotFoundError):
-                own: Callable[[str | None], Iterable[Any]]
-                own = import_module(f"{package}._resources.{name}").resources
+                own: Callable[[str | None], Iterable[Any]] | None
+                own = getattr(import_module(f"{package}._resources"), f"{name}_resources", None)
+                own = own or import_module(f"{package}._resources.{name}").resources
                 return own
         return None
 
@@ -239,7 +240,8 @@ class Registry:
 
     def resource_needs(self, module: str) -> tuple[str, ...]:
         """The modules whose resources come before those of a module: the AFTER beside the hook."""
-        return tuple(self._beside_hook(module, "AFTER") or ())
+        after = self._beside_hook(module, "AFTER") or ()
+        return tuple(after.get(module, ()) if isinstance(after, dict) else after)
 
     def _beside_hook(self, module: str, name: str) -> Any:
         return getattr(self.resources(module), "__globals__", {}).get(name)

@@ -358,9 +358,7 @@ def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 def test_packages_of_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from modules.languages import gem, npm, pip
-    from states.languages._resources import gem as gems
-    from states.languages._resources import npm as npms
-    from states.languages._resources import pip as pips
+    from states.languages import _resources as resources
 
     for path in (
         "python3.11/dist-packages/Flask_Login-0.6.dist-info/REQUESTED",
@@ -373,9 +371,9 @@ def test_packages_of_languages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).touch()
     asked = f"{tmp_path}/python3*/*-packages/*.dist-info/REQUESTED"
-    monkeypatch.setattr(pips, "REQUESTED", asked)
-    monkeypatch.setattr(npms, "FOLDER", str(tmp_path / "node"))
-    monkeypatch.setattr(gems, "SPECIFICATIONS", f"{tmp_path}/gems/*/specifications/*.gemspec")
+    monkeypatch.setattr(resources, "REQUESTED", asked)
+    monkeypatch.setattr(resources, "FOLDER", str(tmp_path / "node"))
+    monkeypatch.setattr(resources, "SPECIFICATIONS", f"{tmp_path}/gems/*/specifications/*.gemspec")
     monkeypatch.setattr(pip, "list_", lambda: {"Flask-Login": "0.6"})
     monkeypatch.setattr(npm, "list_", lambda depth: {"left-pad": {}, "@a/b": {}, "npm": {}})
     monkeypatch.setattr(gem, "list_", lambda: {"rack-test": ["2.1.0"]})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the modules of Apache's resources share."""
+"""What Apache has enabled now."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ USUAL = {
 }
 
 
-def enabled(kind: str, function: str) -> Callable[[str | None], Iterator[Resource]]:
+def _enabled(kind: str, function: str) -> Callable[[str | None], Iterator[Resource]]:
     """The hook of a kind: mod, site or conf."""
     folder = f"{apache.ROOT}/{apache.FOLDERS[kind]}-enabled"
 
@@ -43,3 +43,8 @@ def enabled(kind: str, function: str) -> Callable[[str | None], Iterator[Resourc
             yield Resource(function, known, shipped=known in USUAL[kind], files=files)
 
     return resources
+
+
+apache_conf_resources = _enabled("conf", "apache_conf.enabled")
+apache_module_resources = _enabled("mod", "apache_module.enabled")
+apache_site_resources = _enabled("site", "apache_site.enabled")
