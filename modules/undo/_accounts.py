@@ -8,28 +8,25 @@ from typing import Any
 
 from modules import cmd, cron, group, shadow, user
 from modules._accounts import processes
-from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
+from modules.undo._kind import ABSENT, Future, State, one_by_one
 from runner.api import CommandFailed
 
 
-def _restore_users(changes: Changes) -> None:
-    for name, (was, now) in changes.items():
-        if not was:
-            user.userdel(name)
-        else:
-            if not now:
-                user.useradd(
-                    user.Account(name, own_group=False, unique=False, **_altered(was, now))
-                )
-                now = user.former_state(name).state
-            account = user.Account(
-                name,
-                **_altered(was, now),
-                subuids=_ranges(was["subuids"], now["subuids"]),
-                subgids=_ranges(was["subgids"], now["subgids"]),
-            )
-            if account != user.Account(name):
-                user.usermod(account)
+def _restore_user(name: str, was: State, now: State) -> None:
+    if not was:
+        user.userdel(name)
+        return
+    if not now:
+        user.useradd(user.Account(name, own_group=False, unique=False, **_altered(was, now)))
+        now = user.former_state(name).state
+    account = user.Account(
+        name,
+        **_altered(was, now),
+        subuids=_ranges(was["subuids"], now["subuids"]),
+        subgids=_ranges(was["subgids"], now["subgids"]),
+    )
+    if account != user.Account(name):
+        user.usermod(account)
 
 
 def _altered(was: State, now: State) -> dict[str, Any]:
@@ -46,19 +43,12 @@ def _ranges(was: Sequence[str], now: Sequence[str]) -> user.Ranges:
     )
 
 
-def _refused_users(changes: Changes, future: Future) -> dict[str, str]:
-    refused = {}
-    for name, (was, now) in changes.items():
-        if not was and (busy := _processes_of(now["uid"], future)):
-            refused[name] = f"it is at work: {busy}"
-        elif was and (lacking := _lacking_groups(was, future)):
-            refused[name] = f"there is no group {lacking}"
-    return refused
-
-
-def _lacking_groups(was: State, future: Future) -> str:
-    missing = [name for name in was["groups"] if not future("group", name)]
-    return ", ".join(missing)
+def _refused_user(name: str, was: State, now: State, future: Future) -> str:
+    if not was and (busy := _processes_of(now["uid"], future)):
+        return f"it is at work: {busy}"
+    if was and (lacking := [group for group in was["groups"] if not future("group", group)]):
+        return f"there is no group {', '.join(lacking)}"
+    return ""
 
 
 def _processes_of(uid: int, future: Future) -> str:
@@ -82,71 +72,51 @@ def _will_run(unit: str, future: Future) -> bool:
     return all(future("service", name).get("running", False) for name in (unit, short))
 
 
-def _restore_groups(changes: Changes) -> None:
-    for name, (was, now) in changes.items():
-        if not was:
-            if group.former_state(name).state:  # userdel may have taken it along
-                group.groupdel(name)
-            continue
-        if not now:
-            group.groupadd(group.Group(name, was["gid"], unique=False))
-        elif was["gid"] != now["gid"]:
-            group.groupmod(group.Group(name, was["gid"], unique=False))
-        if was["members"] != now.get("members", []):
-            group.set_members(name, was["members"])
+def _restore_group(name: str, was: State, now: State) -> None:
+    if not was:
+        if group.former_state(name).state:  # userdel may have taken it along
+            group.groupdel(name)
+        return
+    if not now:
+        group.groupadd(group.Group(name, was["gid"], unique=False))
+    elif was["gid"] != now["gid"]:
+        group.groupmod(group.Group(name, was["gid"], unique=False))
+    if was["members"] != now.get("members", []):
+        group.set_members(name, was["members"])
 
 
-def _refused_groups(changes: Changes, future: Future) -> dict[str, str]:
-    refused = {}
-    for name, (was, now) in changes.items():
-        if was:
-            missing = [member for member in was["members"] if not future("user", member)]
-            if missing:
-                refused[name] = f"there is no user {', '.join(missing)}"
-            continue
-        users = [
-            login for login in user.list_users() if future("user", login).get("gid") == now["gid"]
-        ]
-        if users:
-            refused[name] = f"it is the primary group of {', '.join(users)}"
-    return refused
+def _refused_group(name: str, was: State, now: State, future: Future) -> str:
+    if was:
+        missing = [member for member in was["members"] if not future("user", member)]
+        return f"there is no user {', '.join(missing)}" if missing else ""
+    users = [login for login in user.list_users() if future("user", login).get("gid") == now["gid"]]
+    return f"it is the primary group of {', '.join(users)}" if users else ""
 
 
-def _restore_passwords(changes: Changes) -> None:
-    for name, (was, _) in changes.items():
-        if was:
-            shadow.put_password(name, was["passwd"])
-            now = shadow.former_state(name).state
-            days = {key: was[key] for key in shadow.DAYS if was[key] != now.get(key)}
-            if days:
-                shadow.set_days(name, shadow.Aging(**days))
+def _restore_password(name: str, was: State, now: State) -> None:
+    if was:
+        shadow.put_password(name, was["passwd"])
+        now = shadow.former_state(name).state
+        days = {key: was[key] for key in shadow.DAYS if was[key] != now.get(key)}
+        if days:
+            shadow.set_days(name, shadow.Aging(**days))
 
 
-def _refused_passwords(changes: Changes, future: Future) -> dict[str, str]:
-    refused = {}
-    for name in changes:
-        if not future("user", name):
-            refused[name] = f"there is no user {name}"
-    return refused
+def _refused_password(name: str, was: State, now: State, future: Future) -> str:
+    return "" if future("user", name) else f"there is no user {name}"
 
 
-def _restore_lingering(changes: Changes) -> None:
-    for name, (was, _) in changes.items():
-        user.set_linger(name, was["linger"])
+def _restore_crontab(name: str, was: State, now: State) -> None:
+    if lines := was.get("lines"):
+        cron.write(name, lines)
+    else:
+        cron.remove(name)
 
 
-def _restore_crontabs(changes: Changes) -> None:
-    for name, (was, _) in changes.items():
-        if lines := was.get("lines"):
-            cron.write(name, lines)
-        else:
-            cron.remove(name)
-
-
-def _refused_crontabs(changes: Changes, future: Future) -> dict[str, str]:
+def _refused_crontab(name: str, was: State, now: State, future: Future) -> str:
     if not cmd.has_exec("crontab"):
-        return dict.fromkeys(changes, "there is no program crontab")
-    return _refused_passwords(changes, future)
+        return "there is no program crontab"
+    return _refused_password(name, was, now, future)
 
 
 def _crontab(name: str) -> State:
@@ -156,20 +126,14 @@ def _crontab(name: str) -> State:
         return ABSENT
 
 
-USER = UndoKind(
-    lambda name: user.former_state(name).state, _restore_users, _refused_users, along=("group",)
+USER = one_by_one(user.former_state, _restore_user, _refused_user, along=("group",))
+GROUP = one_by_one(group.former_state, _restore_group, _refused_group, along=("user",))
+PASSWORD = one_by_one(
+    shadow.former_state, _restore_password, _refused_password, private=True, part_of="user"
 )
-GROUP = UndoKind(
-    lambda name: group.former_state(name).state, _restore_groups, _refused_groups, along=("user",)
+LINGERING = one_by_one(
+    lambda name: {"linger": user.lingers(name)},
+    lambda name, was, now: user.set_linger(name, was["linger"]),
+    _refused_password,
 )
-PASSWORD = UndoKind(
-    lambda name: shadow.former_state(name).state,
-    _restore_passwords,
-    _refused_passwords,
-    private=True,
-    part_of="user",
-)
-LINGERING = UndoKind(
-    lambda name: {"linger": user.lingers(name)}, _restore_lingering, _refused_passwords
-)
-CRONTAB = UndoKind(_crontab, _restore_crontabs, _refused_crontabs)
+CRONTAB = one_by_one(_crontab, _restore_crontab, _refused_crontab)

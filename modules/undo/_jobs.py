@@ -10,7 +10,7 @@ from datetime import datetime
 
 from modules import at, cron
 from modules._machine.processes import probe
-from modules.undo._kind import ABSENT, Changes, Future, State, UndoKind
+from modules.undo._kind import ABSENT, Future, State, one_by_one
 
 NOTE = "its environment and directory become those of this undo"
 
@@ -26,38 +26,32 @@ def _difference(was: State, now: State) -> tuple[Counter[str], Counter[str]]:
     return former - present, present - former
 
 
-def _restore(changes: Changes) -> None:
-    for user, (was, now) in changes.items():
-        back, gone = _difference(was, now)
-        for record in back.elements():
-            day, time, queue, tag, text = record.split(" ", 4)
-            at.add(
-                f"{time} {day}",
-                text,
-                None if tag == "-" else tag,
-                None if user == cron.caller() else user,
-                queue,
-            )
-        for job in at.jobs():
-            if job.user == user and gone[job.record] > 0:
-                gone[job.record] -= 1
-                at.atrm(job.number)
+def _restore(user: str, was: State, now: State) -> None:
+    back, gone = _difference(was, now)
+    for record in back.elements():
+        day, time, queue, tag, text = record.split(" ", 4)
+        at.add(
+            f"{time} {day}",
+            text,
+            None if tag == "-" else tag,
+            None if user == cron.caller() else user,
+            queue,
+        )
+    for job in at.jobs():
+        if job.user == user and gone[job.record] > 0:
+            gone[job.record] -= 1
+            at.atrm(job.number)
 
 
-def _refused(changes: Changes, future: Future) -> dict[str, str]:
-    return {
-        user: f"the time of a job is over: {late[0]}"
-        for user, (was, now) in changes.items()
-        if (late := [job for job in _difference(was, now)[0] if _is_over(job)])
-    }
+def _refused(user: str, was: State, now: State, future: Future) -> str:
+    late = [job for job in _difference(was, now)[0] if _is_over(job)]
+    return f"the time of a job is over: {late[0]}" if late else ""
 
 
 def _is_over(record: str) -> bool:
     return datetime.strptime(record[:16], "%Y-%m-%d %H:%M") <= datetime.now()
 
 
-def _notes(changes: Changes) -> dict[str, str]:
-    return {user: NOTE for user, (was, now) in changes.items() if _difference(was, now)[0]}
-
-
-JOBS = UndoKind(_look, _restore, _refused, notes=_notes)
+JOBS = one_by_one(
+    _look, _restore, _refused, lambda user, was, now: NOTE if _difference(was, now)[0] else ""
+)

@@ -10,7 +10,7 @@ from modules import service
 from modules.service._former import state_of
 from modules.service.user_units import account
 from modules.undo import _packages
-from modules.undo._kind import Changes, Future, State, UndoKind
+from modules.undo._kind import Future, State, one_by_one
 from runner.api import CommandFailed, StateFailed
 
 # where the units and scripts of services lie
@@ -25,28 +25,27 @@ UNITS = (
 STOPPED: State = {"running": False, "enabled": False, "masked": False}
 
 
-def _restore(changes: Changes) -> None:
-    for shown, (former, _) in changes.items():
-        owner, _, name = shown.rpartition("/")
-        user = owner or None
-        was, now = former or STOPPED, _look(shown)  # its unit may have come with a package or file
-        if not now and was["masked"]:  # a mask needs no unit behind it
-            service.mask(name, user=user)
-            continue
-        if not now:
-            raise StateFailed("there is no such service")
-        if now["masked"] and not was["masked"]:
-            service.unmask_(name, user=user)
-        if now["running"] and not was["running"]:
-            service.stop(name, user=user)
-        if "runlevels" in was and "runlevels" in now:
-            _restore_runlevels(name, {*was["runlevels"]}, {*now["runlevels"]})
-        elif was["enabled"] != now["enabled"] and not was["masked"]:
-            (service.enable if was["enabled"] else service.disable)(name, user=user)
-        if was["running"] and not now["running"]:
-            service.start(name, user=user)
-        if was["masked"] and not now["masked"]:
-            service.mask(name, user=user)
+def _restore(shown: str, former: State, present: State) -> None:
+    owner, _, name = shown.rpartition("/")
+    user = owner or None
+    was, now = former or STOPPED, _look(shown)  # its unit may have come with a package or file
+    if not now and was["masked"]:  # a mask needs no unit behind it
+        service.mask(name, user=user)
+        return
+    if not now:
+        raise StateFailed("there is no such service")
+    if now["masked"] and not was["masked"]:
+        service.unmask_(name, user=user)
+    if now["running"] and not was["running"]:
+        service.stop(name, user=user)
+    if "runlevels" in was and "runlevels" in now:
+        _restore_runlevels(name, {*was["runlevels"]}, {*now["runlevels"]})
+    elif was["enabled"] != now["enabled"] and not was["masked"]:
+        (service.enable if was["enabled"] else service.disable)(name, user=user)
+    if was["running"] and not now["running"]:
+        service.start(name, user=user)
+    if was["masked"] and not now["masked"]:
+        service.mask(name, user=user)
 
 
 def _restore_runlevels(name: str, was: set[str], now: set[str]) -> None:
@@ -56,13 +55,9 @@ def _restore_runlevels(name: str, was: set[str], now: set[str]) -> None:
         service.disable(name, runlevels=more)
 
 
-def _refused(changes: Changes, future: Future) -> dict[str, str]:
-    gone = (
-        name
-        for name, (former, now) in changes.items()
-        if not now and not (former or STOPPED)["masked"] and not _comes(name, future)
-    )
-    return dict.fromkeys(gone, "there is no such service")
+def _refused(name: str, former: State, now: State, future: Future) -> str:
+    there = now or (former or STOPPED)["masked"] or _comes(name, future)
+    return "" if there else "there is no such service"
 
 
 def _comes(name: str, future: Future) -> bool:
@@ -88,8 +83,4 @@ def _look(name: str) -> State:
         return {}
 
 
-def _runs(was: State) -> bool:
-    return bool(was.get("running"))
-
-
-SERVICE = UndoKind(_look, _restore, _refused, can_react=_runs)
+SERVICE = one_by_one(_look, _restore, _refused, can_react=lambda state: bool(state.get("running")))

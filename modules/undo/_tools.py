@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.undo._kind import Changes, Future, State, UndoKind
+from modules.undo._kind import Future, State, UndoKind, one_by_one
 from runner.api import RunnerError, StateFailed, here
 
 
@@ -35,15 +35,14 @@ def programs(module: str) -> UndoKind:
         version = (_look(f"{module}.list", user=user) or {}).get(program)
         return {"version": version} if version else {}
 
-    def restore(changes: Changes) -> None:
-        for name, (was, _) in changes.items():
-            user, program = _owned(name)
-            if was:
-                here.call(f"{module}.install", program, version=was["version"], user=user)
-            else:
-                here.call(f"{module}.uninstall", program, user=user)
+    def restore(name: str, was: State, now: State) -> None:
+        user, program = _owned(name)
+        if was:
+            here.call(f"{module}.install", program, version=was["version"], user=user)
+        else:
+            here.call(f"{module}.uninstall", program, user=user)
 
-    return UndoKind(look, restore)
+    return one_by_one(look, restore)
 
 
 def _method(name: str) -> tuple[str, str, str | None]:
@@ -57,17 +56,11 @@ def _application(name: str) -> State:
     return {"origin": origin} if origin else {}
 
 
-def _restore_applications(changes: Changes) -> None:
-    for name, (was, _) in changes.items():
-        if was:
-            here.call("flatpak.install", was["origin"], *_method(name))
-        else:
-            here.call("flatpak.uninstall", *_method(name))
-
-
-def _newest(changes: Changes) -> dict[str, str]:
-    back = (name for name, (was, _) in changes.items() if was)
-    return dict.fromkeys(back, "in the version that its remote has now")
+def _restore_application(name: str, was: State, now: State) -> None:
+    if was:
+        here.call("flatpak.install", was["origin"], *_method(name))
+    else:
+        here.call("flatpak.uninstall", *_method(name))
 
 
 def _remote(name: str) -> State:
@@ -76,18 +69,16 @@ def _remote(name: str) -> State:
     return {"location": address} if address else {}
 
 
-def _restore_remotes(changes: Changes) -> None:
-    for name in changes:
-        here.call("flatpak.delete_remote", *_method(name))
-
-
-def _refused_remotes(changes: Changes, future: Future) -> dict[str, str]:
-    gone = (name for name, (was, _) in changes.items() if was)
-    return dict.fromkeys(gone, "the key of a remote is not kept")
-
-
-FLATPAK = UndoKind(_application, _restore_applications, notes=_newest)
-FLATPAK_REMOTE = UndoKind(_remote, _restore_remotes, _refused_remotes)
+FLATPAK = one_by_one(
+    _application,
+    _restore_application,
+    note=lambda name, was, now: "in the version that its remote has now" if was else "",
+)
+FLATPAK_REMOTE = one_by_one(
+    _remote,
+    lambda name, was, now: here.call("flatpak.delete_remote", *_method(name)),
+    lambda name, was, now, future: "the key of a remote is not kept" if was else "",
+)
 
 
 def _project(name: str) -> State:
@@ -102,15 +93,14 @@ def _same(was: State, now: State) -> bool:
     return former == present
 
 
-def _restore_projects(changes: Changes) -> None:
-    for name, (was, now) in changes.items():
-        if not was:
-            here.call("docker_compose.down", name)
-        elif not now:
-            given = (was[key] for key in ("folder", "files", "services", "env_files"))
-            here.call("docker_compose.up", name, *given)
-        else:
-            here.call("docker_compose.stop", name, _started(was))
+def _restore_project(name: str, was: State, now: State) -> None:
+    if not was:
+        here.call("docker_compose.down", name)
+    elif not now:
+        given = (was[key] for key in ("folder", "files", "services", "env_files"))
+        here.call("docker_compose.up", name, *given)
+    else:
+        here.call("docker_compose.stop", name, _started(was))
 
 
 def _started(was: State) -> list[str]:
@@ -119,19 +109,16 @@ def _started(was: State) -> list[str]:
     return [service for service in was["services"] if any(f"-{service}-" in at for at in rest)]
 
 
-def _refused_projects(changes: Changes, future: Future) -> dict[str, str]:
-    refused = {}
-    for name, (was, now) in changes.items():
-        if was and now and not _same(was, now):
-            refused[name] = "its former containers are gone: `docker_compose.up` makes such again"
-        elif was and not now and not all(future("path", path) for path in was["files"] or ["-"]):
-            refused[name] = "its containers were made of files that are not there"
-    return refused
+def _refused_project(name: str, was: State, now: State, future: Future) -> str:
+    if was and now and not _same(was, now):
+        return "its former containers are gone: `docker_compose.up` makes such again"
+    if was and not now and not all(future("path", path) for path in was["files"] or ["-"]):
+        return "its containers were made of files that are not there"
+    return ""
 
 
-def _notes_on_projects(changes: Changes) -> dict[str, str]:
-    made = (name for name, (was, _) in changes.items() if not was)
-    return dict.fromkeys(made, "volumes that it has made stay, with what is in them; images, too")
+def _note_on_project(name: str, was: State, now: State) -> str:
+    return "" if was else "volumes that it has made stay, with what is in them; images, too"
 
 
-PROJECT = UndoKind(_project, _restore_projects, _refused_projects, notes=_notes_on_projects)
+PROJECT = one_by_one(_project, _restore_project, _refused_project, _note_on_project)
