@@ -27,12 +27,8 @@ from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite
 from states.file._diff import diff
 from states.systemd import _declared, _setting
-from states.systemd._declared import sysusers as sysusers
-from states.systemd._declared import sysusers_absent as sysusers_absent
-from states.systemd._declared import tmpfiles as tmpfiles
-from states.systemd._declared import tmpfiles_absent as tmpfiles_absent
-from states.systemd._setting import setting as setting
-from states.systemd._setting import setting_absent as setting_absent
+from states.systemd._declared import sysusers, sysusers_absent, tmpfiles, tmpfiles_absent
+from states.systemd._setting import setting, setting_absent
 
 OPPOSITE = {
     "setting": Opposite("setting_absent", by=("daemon",)),
