@@ -410,6 +410,17 @@ def test_the_test_of_names_sees_a_second_meaning(tmp_path: Path, text: str) -> N
     assert ambiguous(tmp_path) == ["modules.web.look"]
 
 
+def loaded_late(face: ast.Module) -> dict[str, list[str]]:
+    """The names that a face imports when they are asked for, by the file that has them."""
+    return {
+        key.value: value.value.split()
+        for table in ast.walk(face)
+        if isinstance(table, ast.Dict)
+        for key, value in zip(table.keys, table.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
+    }
+
+
 def idle(root: Path = ROOT) -> list[str]:
     """The names that the face of a package of modules/ or states/ imports for nobody: neither does
     it use them itself, nor is there a user elsewhere, nor are they functions for people.
@@ -422,11 +433,14 @@ def idle(root: Path = ROOT) -> list[str]:
     for top in ("modules", "states"):
         for path in (root / top).rglob("__init__.py"):
             text = path.read_text()
-            for node in ast.walk(ast.parse(text)):
+            tree = ast.parse(text)
+            said = f"{str(path.relative_to(root).parent).replace('/', '.')}"
+            for node in ast.walk(tree):
                 if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
                     continue
                 names = [alias.asname or alias.name for alias in node.names]
-                said = f"{str(path.relative_to(root).parent).replace('/', '.')}"
+                if names == ["*"]:
+                    names = loaded_late(tree)[str(node.module).removeprefix(f"{said}.")]
                 own = (node.module or "").startswith(said)
                 for name in names:
                     used = len(re.findall(rf"\b{name}\b", text)) > 1
@@ -455,6 +469,21 @@ def test_the_test_of_faces_sees_an_idle_name(tmp_path: Path) -> None:
     (tmp_path / "modules/a/_b.py").write_text("def one(): ...\ndef two(): ...\ndef three(): ...\n")
     (tmp_path / "modules/c.py").write_text("from modules import a\na.two()\n")
     assert idle(tmp_path) == ["modules/a/__init__.py: three"]
+
+
+def test_what_is_asked_of_a_face_that_imports_late_is_in_its_table() -> None:
+    from modules import file
+
+    asked = {
+        node.attr
+        for top in ("states", "modules")
+        for path in (ROOT / top).rglob("*.py")
+        if "modules.file" in (origins := dict(bound(path))).values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and origins.get(dotted(node.value)) == "modules.file"
+    }
+    assert len(asked) > 50
+    assert asked - {*dir(file)} == set()
 
 
 def missing_files(text: str) -> list[str]:

@@ -10,17 +10,11 @@ from __future__ import annotations
 from runner.api import import_module
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold the table below
     from typing import Any
 
     from modules.file._backed_up import backed_up
-    from modules.file._capabilities import (
-        former_capabilities,
-        get_capabilities,
-        has_capabilities,
-        refuse_capabilities,
-        set_capabilities,
-    )
+    from modules.file._capabilities import *
     from modules.file._change import (
         chown,
         discard,
@@ -38,65 +32,17 @@ if TYPE_CHECKING:
     )
     from modules.file._contents.copy import copy, rename
     from modules.file._contents.download import cached_path, download, keep_download, redacted
-    from modules.file._contents.hash import (
-        check_hash,
-        get_hash,
-        get_sum,
-        hash_of,
-        source_hash,
-        split_hash,
-    )
-    from modules.file._contents.streamed import (
-        Contents,
-        Edited,
-        Streamed,
-        head_of,
-        same_contents,
-        size_of,
-        streamed,
-        whole,
-    )
+    from modules.file._contents.hash import *
+    from modules.file._contents.streamed import *
     from modules.file._contents.write import default_folder_mode, default_mode, write
     from modules.file._entries import count_below, entries_below, same
     from modules.file._find import find
-    from modules.file._look import (
-        Stat,
-        device,
-        exists,
-        fetched,
-        get_attributes,
-        is_dir,
-        is_file,
-        is_link,
-        lexists,
-        listdir,
-        read_bytes,
-        readlink,
-        seen,
-        stat,
-        why_no_file,
-    )
-    from modules.file._owners import (
-        gid_of,
-        gid_to_group,
-        group_to_gid,
-        primary_gid,
-        uid_of,
-        uid_to_user,
-        user_to_uid,
-    )
+    from modules.file._look import *
+    from modules.file._owners import *
     from modules.file._patching import apply_patch, own_temporary_files
     from modules.file._paths.walk import real_path
     from modules.file._put_back import put_back
-    from modules.file._rights import (
-        refuse_attributes,
-        refuse_chmod,
-        refuse_owner,
-        refuse_put,
-        refuse_removal,
-        refuse_rewrite,
-        refuse_touch,
-    )
+    from modules.file._rights import *
     from modules.file._salt.changes import (
         chgrp,
         lchown,
@@ -127,41 +73,8 @@ if TYPE_CHECKING:
         sed,
         uncomment,
     )
-    from modules.file._salt.looks import (
-        access,
-        basename,
-        directory_exists,
-        dirname,
-        diskusage,
-        file_exists,
-        get_gid,
-        get_group,
-        get_mode,
-        get_uid,
-        get_user,
-        is_blkdev,
-        is_chrdev,
-        is_fifo,
-        is_hardlink,
-        join,
-        lstat,
-        normpath,
-        pardir,
-        path_exists_glob,
-        read,
-        readdir,
-        salt_readlink,
-        stats,
-        statvfs,
-    )
-    from modules.file._salt.text import (
-        contains,
-        contains_glob,
-        contains_regex,
-        get_diff,
-        grep,
-        search,
-    )
+    from modules.file._salt.looks import *
+    from modules.file._salt.text import *
     from modules.file._unchangeable import unchangeable
     from modules.file._validation.argument import validated
     from modules.file._validation.check import try_contents
