@@ -147,14 +147,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [
-        *FUNCTIONS,
-        "ABOUT_ONE_FILE",
-        "NON_IDEMPOTENT",
-        "WRITES_MANY",
-        "autorequire",
-        "dry_run_check",
-        "owns",
-        "prune_check",
-        "traps",
-    ]
+    return [*FUNCTIONS, *globals()]

@@ -60,4 +60,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "autorequire", "owns"]
+    return [*FUNCTIONS, *globals()]
