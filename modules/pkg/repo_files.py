@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules import _paths, file
-from modules.pkg.package_manager import RepositorySettings
+from modules.pkg.package_manager import RepositoryChange, RepositorySettings
 from runner.api import Record
 
 
@@ -70,14 +70,16 @@ def with_repository(
     return _text(changed)
 
 
-def without_repository(text: str, name: str) -> str:
-    """Return a file's text without a repository."""
-    return _text([(section, lines) for section, lines in _sections(text) if section != name])
-
-
-def has_repository(text: str) -> bool:
-    """Return whether a file's text still describes a repository."""
-    return any(name for name, _ in _sections(text))
+def removal(name: str, folders: Iterable[str]) -> RepositoryChange:
+    """Return what has to be written so that there is no such repository: its file without it, or
+    none where that described nothing else.
+    """
+    present = repositories(folders).get(name)
+    if present is None:
+        return RepositoryChange(name)
+    rest = [(section, lines) for section, lines in _sections(read(present.path)) if section != name]
+    contents = _text(rest).encode() if any(section for section, _ in rest) else None
+    return RepositoryChange(name, {"repo": name}, {present.path: contents})
 
 
 def _changed_lines(lines: list[str], options: Mapping[str, str]) -> list[str]:

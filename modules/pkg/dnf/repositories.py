@@ -73,12 +73,7 @@ def plan_repository_removal(name: str, settings: RepositorySettings) -> Reposito
     name: its ID.
     """
     name = _copr(settings.copr)[0] if settings.copr else name
-    present = repo_files.repositories(folders()).get(name)
-    if present is None:
-        return RepositoryChange(name)
-    text = repo_files.without_repository(repo_files.read(present.path), name)
-    contents = text.encode() if repo_files.has_repository(text) else None
-    return RepositoryChange(name, {"repo": name}, {present.path: contents})
+    return repo_files.removal(name, folders())
 
 
 def _failure(name: str, why: str) -> str:

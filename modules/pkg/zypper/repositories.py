@@ -74,12 +74,7 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
 
 def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
     """Return what has to be written so that zypper does not know a repository. name: its alias."""
-    present = repo_files.repositories([FOLDER]).get(name)
-    if present is None:
-        return RepositoryChange(name)
-    text = repo_files.without_repository(repo_files.read(present.path), name)
-    contents = text.encode() if repo_files.has_repository(text) else None
-    return RepositoryChange(name, {"repo": name}, {present.path: contents})
+    return repo_files.removal(name, [FOLDER])
 
 
 def _options(settings: RepositorySettings) -> dict[str, str]:

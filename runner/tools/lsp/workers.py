@@ -16,7 +16,6 @@ import signal
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
 from runner.engine.interrupts import ending
 from runner.model.diagnostics import bug
@@ -136,9 +135,5 @@ def _answer(descriptor: int) -> None:
         except Exception as error:  # the editor shows it, and goes on
             answer = Analysis([bug(error)])
         with suppress(OSError):
-            stream.write(json.dumps(answer.as_data(), default=_as_text).encode())
+            stream.write(json.dumps(answer.as_data(), default=str).encode())
             stream.flush()
-
-
-def _as_text(value: Any) -> str:
-    return str(value)
