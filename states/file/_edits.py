@@ -34,23 +34,6 @@ def lines_to_edit(name: str, expression: str) -> Text:
     return text
 
 
-def edited_and_found(
-    old: Text, edit: Callable[[str], str], test: Callable[[str], bool]
-) -> tuple[str | file.Edited | None, bool]:
-    """A text with each part edited (None where that changes nothing), and whether a test finds
-    something in it.
-    """
-    found = False
-
-    def noting(part: str, *_: bool) -> str:
-        nonlocal found
-        new = edit(part)
-        found = found or test(new)
-        return new
-
-    return old.edited(noting), found
-
-
 def refuse_binary(name: str, text: Text) -> None:
     if text.any(lambda part: "\0" in part):
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
@@ -80,3 +63,33 @@ def edited(
     with file.backed_up(name, backup):
         file.write(name, _lines.contents(new), user=user, group=group, mode=mode)
     return done
+
+
+def turned(
+    name: str,
+    old: Text,
+    edit: Callable[[str], str],
+    test: Callable[[str], bool],
+    backup: str | bool,
+    into: str,
+) -> Planned:
+    """Make lines comments, or no comments, part by part of a file. test: whether a text has such
+    lines then. into: what results call them.
+    """
+    found = False
+
+    def noting(part: str, *_: bool) -> str:
+        nonlocal found
+        new = edit(part)
+        found = found or test(new)
+        return new
+
+    new = old.edited(noting)
+    if not found:
+        # the expression, or the sign, is not at the beginning of a line
+        raise StateFailed(f"Expected {into} lines not found")
+    done = f"{into.capitalize()} lines successfully"
+    if new is None:
+        return done
+    planned = f"File {name} is set to be updated"
+    return (yield from edited(name, old, new, backup=backup, planned=planned, done=done))

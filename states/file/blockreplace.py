@@ -60,20 +60,8 @@ def blockreplace(
 
     Behaviour: Salt 3008's file.blockreplace.
     """
-    if (
-        sum(
-            map(
-                bool,
-                (
-                    append_if_not_found,
-                    prepend_if_not_found,
-                    insert_before_match,
-                    insert_after_match,
-                ),
-            )
-        )
-        > 1
-    ):
+    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    if sum(map(bool, place)) > 1:
         _refuse(
             "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and"
             " insert_after_match is permitted"
@@ -86,7 +74,6 @@ def blockreplace(
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
     block = block.replace("\r\n", "\n").replace("\n", ending(old.first()))
-    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     try:
         new = with_block(old, marker_start, marker_end, block, *place)
     except StateFailed as failure:

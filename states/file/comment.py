@@ -46,21 +46,5 @@ def comment(
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")
-    new, found = _edits.edited_and_found(
-        old, lambda part: commented_out(part, regex, char), commented
-    )
-    if not found:
-        # the expression does not match from a line's beginning
-        raise StateFailed("Expected commented lines not found")
-    if new is None:
-        return "Commented lines successfully"
-    return (
-        yield from _edits.edited(
-            name,
-            old,
-            new,
-            backup=backup,
-            planned=f"File {name} is set to be updated",
-            done="Commented lines successfully",
-        )
-    )
+    edit = partial(commented_out, regex=regex, char=char)
+    return (yield from _edits.turned(name, old, edit, commented, backup, "commented"))

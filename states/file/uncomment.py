@@ -39,19 +39,5 @@ def uncomment(
         if old.any(bared):
             return "Pattern already uncommented"
         raise StateFailed(f"{regex}: Pattern not found")
-    new, found = _edits.edited_and_found(old, lambda part: bared_lines(part, regex, char), bared)
-    if not found:
-        # the sign does not begin the line
-        raise StateFailed("Expected uncommented lines not found")
-    if new is None:
-        return "Uncommented lines successfully"
-    return (
-        yield from _edits.edited(
-            name,
-            old,
-            new,
-            backup=backup,
-            planned=f"File {name} is set to be updated",
-            done="Uncommented lines successfully",
-        )
-    )
+    edit = partial(bared_lines, regex=regex, char=char)
+    return (yield from _edits.turned(name, old, edit, bared, backup, "uncommented"))
