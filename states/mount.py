@@ -21,6 +21,7 @@ from runner.api import (
     Plan,
     Planned,
     StateFailed,
+    folders_above,
 )
 from runner.api.claims import PART, Claim
 from runner.api.offline import at_boot, offline_as, offline_with
@@ -529,10 +530,7 @@ def autorequire(name: str, mkmnt: bool = False, **_: object) -> Iterator[tuple[s
     """A mount comes after the folder that it is mounted on, and after the mounts above it."""
     if name.startswith("/"):
         yield "file", name
-        above = name.rstrip("/")
-        while "/" in above[1:]:
-            above = above.rpartition("/")[0]
-            yield "mount", above
+        yield from (("mount", folder) for folder in folders_above(name))
 
 
 def _mounts(

@@ -22,7 +22,7 @@ from modules.file._paths import closed_folders
 from modules.file._paths.walk import others_replace
 from modules.pkg._tar import BadArchive, Tar, opened_tar
 from modules.pkg.package_manager import Archive, PackageManager
-from runner.api import OwnFolder, Record, StateFailed, fetcher, here
+from runner.api import OwnFolder, Record, StateFailed, fetcher, folders_above, here
 
 if TYPE_CHECKING:
     from tarfile import TarInfo
@@ -257,7 +257,7 @@ def _member(info: TarInfo, before: Mapping[str, Member]) -> Member | None:
             raise BadArchive(f"its member {info.name!r} is a further name of what it has not")
     if path == "/":
         return None
-    for above in _above(path):
+    for above in folders_above(path):
         if above in before and not bits.S_ISDIR(before[above].mode):
             raise BadArchive(f"its member {info.name!r} lies behind what is no directory")
     size = 0 if link or kind != bits.S_IFREG else info.size
@@ -272,11 +272,6 @@ def _path(name: str) -> str:
     if name.startswith("/") or ".." in names or "\0" in name or "\n" in name:
         raise BadArchive(f"its member {name!r} would lie elsewhere")
     return "/" + "/".join(names)
-
-
-def _above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
 
 
 def _opened(archive: Archive, manager: PackageManager) -> AbstractContextManager[Tar]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from modules import kmod, mount, swap, sysctl
 from modules.undo._kind import Future, State, one_by_one
+from runner.api import folders_above
 
 IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -35,12 +36,10 @@ def _refused_mount(name: str, was: State, now: State, future: Future) -> str:
 
 def _empty_above(name: str, future: Future) -> str:
     """The mount above a folder that is made again and has lost what it held; empty: none."""
-    above = name.rstrip("/").rpartition("/")[0]
-    while above:
+    for above in folders_above(name):
         made = future("mount", above)
         if made.get("fstype") in IN_MEMORY and not mount.former_state(above).state:
             return above
-        above = above.rpartition("/")[0]
     return ""
 
 

@@ -67,7 +67,7 @@ from runner.model import families, former_state, patterns, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
-from runner.model.paths import lies_in, unescaped
+from runner.model.paths import folders_above, lies_in, unescaped
 from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Result

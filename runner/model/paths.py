@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # where a run with `--root`, whose machine is an image, sees the files of its host
 SEEN = "/run/runner/host"
 
@@ -45,6 +49,16 @@ def unescaped(text: str) -> str:
     import re
 
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first, without the root.
+
+    >>> list(folders_above("/srv/a/b/"))
+    ['/srv/a', '/srv']
+    """
+    while path := path.rstrip("/").rpartition("/")[0]:
+        yield path
 
 
 def lies_in(path: str, folder: str) -> bool:

@@ -23,6 +23,7 @@ from runner.api import (
     Record,
     Secret,
     StateFailed,
+    folders_above,
 )
 from runner.api.claims import writes
 from states.certificates._x509 import (
@@ -45,10 +46,7 @@ def autorequire(name: str, **arguments: object) -> Iterator[tuple[str, str]]:
     """A file comes after the keys and certificates that it is made of, its owner and the folders
     above.
     """
-    above = name.rstrip("/")
-    while "/" in above[1:]:
-        above = above.rpartition("/")[0]
-        yield "file", above
+    yield from (("file", folder) for folder in folders_above(name))
     for key in ("user", "group"):
         if arguments.get(key):
             yield key, str(arguments[key])

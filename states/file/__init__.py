@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.api import claims, import_module
+from runner.api import claims, folders_above, import_module
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False
@@ -74,11 +74,9 @@ def autorequire(
     """A path comes after the folders and mounts above it, its owner and group, and what it is made
     from.
     """
-    above = name.rstrip("/")
-    while "/" in above[1:]:
-        above = above.rpartition("/")[0]
-        yield "file", above
-        yield "mount", above
+    for folder in folders_above(name):
+        yield "file", folder
+        yield "mount", folder
     if user:
         yield "user", str(user)
     if group:

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from runner.api import claims
+from runner.api import claims, folders_above
 
 if TYPE_CHECKING:
     from runner.api.claims import Claim
@@ -35,10 +35,7 @@ def autorequire(
     yield "pkg", "git"
     if user:
         yield "user", user
-    above = (target or "").rstrip("/").rpartition("/")[0]
-    while above:
-        yield "file", above
-        above = above.rpartition("/")[0]
+    yield from (("file", folder) for folder in folders_above(target or ""))
 
 
 def owns(

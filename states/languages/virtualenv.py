@@ -18,6 +18,7 @@ from runner.api import (
     Planned,
     StateFailed,
     first_plan,
+    folders_above,
     open_at,
 )
 from runner.api.claims import makes
@@ -222,7 +223,4 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
     if user:
         yield "user", user
     yield "pkg", "python3-venv"
-    above = name.rstrip("/").rpartition("/")[0]
-    while above:
-        yield "file", above
-        above = above.rpartition("/")[0]
+    yield from (("file", folder) for folder in folders_above(name))

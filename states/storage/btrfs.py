@@ -8,7 +8,7 @@ from typing import Annotated
 
 from modules.storage import btrfs
 from modules.storage.blockdev import Device
-from runner.api import Line, Name, Named, Plan, Planned, StateFailed
+from runner.api import Line, Name, Named, Plan, Planned, StateFailed, folders_above
 from states._tools import explained
 
 Property = Annotated[bool | Name | None, Named(btrfs.PROPERTIES.__contains__)]
@@ -134,7 +134,4 @@ def autorequire(name: str, device: Line = "", **_: object) -> Iterator[tuple[str
     yield "pkg", "btrfs-progs"
     if device:
         yield "blockdev", device
-    above = name.rpartition("/")[0]
-    while above:
-        yield "btrfs", above
-        above = above.rpartition("/")[0]
+    yield from (("btrfs", folder) for folder in folders_above(name))

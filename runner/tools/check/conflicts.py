@@ -14,6 +14,7 @@ from runner.engine.loader.hooks import answer_of
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
+from runner.model.paths import folders_above
 from runner.model.records import Record
 from runner.pipeline.compile import Compiled
 from runner.sources.fileroots import FileTree
@@ -229,11 +230,9 @@ def _pairs(owners: Mapping[str, list[Owner]]) -> Iterator[tuple[Owner, Owner]]:
     }
     if removed:
         for thing, group in owners.items():
-            above = os.path.dirname(thing)
-            while above not in ("/", ""):
+            for above in folders_above(thing):
                 if above in removed:
                     yield from ((removed[above], owner) for owner in group)
-                above = os.path.dirname(above)
 
 
 def _diagnostic(rule: Rule, first: Owner, second: Owner) -> Diagnostic:
