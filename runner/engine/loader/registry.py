@@ -216,7 +216,7 @@ class Registry:
 
     def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
         """The hook that tells what is there now; the library's own stand apart, so that runs do not
-        load them: those of a family in one file, by the names of its modules.
+        load them: those of a family, and small ones, in one file by the names of their modules.
         """
         if module in self._tree("states").names():
             for source in self._modules("states", module):
@@ -240,11 +240,11 @@ class Registry:
 
     def resource_needs(self, module: str) -> tuple[str, ...]:
         """The modules whose resources come before those of a module: the AFTER beside the hook."""
-        after = self._beside_hook(module, "AFTER") or ()
-        return tuple(after.get(module, ()) if isinstance(after, dict) else after)
+        return tuple(self._beside_hook(module, "AFTER") or ())
 
     def _beside_hook(self, module: str, name: str) -> Any:
-        return getattr(self.resources(module), "__globals__", {}).get(name)
+        value = getattr(self.resources(module), "__globals__", {}).get(name)
+        return value.get(module) if isinstance(value, dict) else value  # of several, by their names
 
     def has_state(self, module: str) -> bool:
         """Return whether there is a state module of this name."""
