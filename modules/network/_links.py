@@ -8,7 +8,7 @@ import ipaddress
 from typing import Any
 
 from modules import cmd
-from runner.api import cached_look
+from runner.api import cached_look, for_states
 
 Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
@@ -34,6 +34,7 @@ def links() -> dict[str, dict[str, Any]]:
     return by_name
 
 
+@for_states
 def addresses(names: str | list[str] | None = None) -> list[Address]:
     """The addresses of some interfaces (globs; None: of all)."""
     patterns = [names] if isinstance(names, str) else names

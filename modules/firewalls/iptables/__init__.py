@@ -13,7 +13,7 @@ from typing import Any
 from modules import cmd, file
 from modules._texts.call_options import options_of
 from modules._texts.lines import plain_name
-from modules.firewalls.iptables import _kernel, _listing
+from modules.firewalls.iptables import _kernel
 from modules.firewalls.iptables._kernel import (
     change,
     command,
@@ -26,8 +26,68 @@ from modules.firewalls.iptables._kernel import (
     saved_at,
     write_saved,
 )
-from modules.firewalls.iptables._listing import Rules
 from runner.api import CommandFailed, StateFailed
+
+_NAMES = {  # options of a listed rule -> what Salt calls them
+    "A": "append",
+    "p": "protocol",
+    "s": "source",
+    "d": "destination",
+    "j": "jump",
+    "i": "in-interface",
+    "o": "out-interface",
+    "m": "match",
+    "g": "goto",
+    "f": "fragment",
+    "sport": "source_port",
+    "dport": "destination_port",
+    "sports": "source-ports",
+    "dports": "destination-ports",
+}
+Rules = dict[str, dict[str, dict[str, Any]]]
+
+
+def _parsed(text: str) -> Rules:
+    """The rules that iptables-save wrote: {table: {chain: its policy, counters and rules}}."""
+    tables: Rules = {}
+    table: dict[str, dict[str, Any]] = {}
+    for line in text.splitlines():
+        if line.startswith("*"):
+            table = tables.setdefault(line[1:].strip(), {})
+        elif line.startswith(":"):
+            name, policy, counters = line[1:].split()[:3]
+            packets, _, size = counters.strip("[]").partition(":")
+            table[name] = {
+                "policy": policy,
+                "packet count": packets,
+                "byte count": size,
+                "rules": [],
+                "rules_comment": {},
+            }
+        elif line.startswith(("-A ", "[")):
+            options = _options(line[line.index("-A ") :])
+            chain = table[options.pop("append")[0]]
+            chain["rules"].append(options)
+            if "comment" in options:
+                chain["rules_comment"][options["comment"][0]] = options
+    return tables
+
+
+def _options(line: str) -> dict[str, list[str]]:
+    """The options of a rule, each with its values; `! ` begins a negated one."""
+    options: dict[str, list[str]] = {}
+    negated, values, name = False, [""], ""
+    for word in shlex.split(line):
+        if word == "!":
+            negated = True
+        elif word.startswith("-") and len(word) > 1 and not word[1].isdigit():
+            name = word.lstrip("-")
+            values = options.setdefault(_NAMES.get(name, name), [])
+            values.append("! " if negated else "")
+            negated = False
+        else:
+            values[-1] += ("" if values[-1] in ("", "! ") else " ") + word
+    return options
 
 
 def version(family: str = "ipv4") -> str:
@@ -75,7 +135,7 @@ def get_rules(family: str = "ipv4") -> Rules:
     done = _kernel.run(family, [_kernel.program(family, "-save")])
     if done.retcode:
         raise CommandFailed(done.stderr.strip())
-    return _listing.parsed(done.stdout)
+    return _parsed(done.stdout)
 
 
 def get_saved_rules(conf_file: str | None = None, family: str = "ipv4") -> Rules:
@@ -86,7 +146,7 @@ def get_saved_rules(conf_file: str | None = None, family: str = "ipv4") -> Rules
     {{ salt['iptables.get_saved_rules']('/etc/iptables/rules.v4') | json }}
     """
     path = conf_file or _kernel.saved_at(family)
-    return _listing.parsed(file.read_bytes(path).decode("utf-8", "replace"))
+    return _parsed(file.read_bytes(path).decode("utf-8", "replace"))
 
 
 def get_policy(table: str = "filter", chain: str | None = None, family: str = "ipv4") -> str | None:
