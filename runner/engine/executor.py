@@ -429,9 +429,9 @@ class Executor:
             if len(targets) > 1 and not kind.prepares:
                 calm = self._calm_of(targets)
                 if calm and not (calm.changed and kind.reacts_or_skips):
-                    targets = tuple(targets[number] for number in calm.first)
-            for target in targets:
-                yield Edge(group.holder, kind, target, *group[3:])
+                    yield from map(group.edge, calm.first)
+                    continue
+            yield from group.edges()
 
     def _calm_of(self, targets: tuple[int, ...]) -> decisions.Calm | None:
         """What many states have come to; None as long as one has not ended."""
@@ -499,7 +499,7 @@ class Executor:
 
     def _listeners(self) -> None:
         done: set[int] = set()
-        for group in self.plan.listening():
+        for group in self.plan.listening(self._is_heard):
             position = group.holder
             if position in done or not (
                 any(map(self._is_heard, self._telling(Edges([group]))))

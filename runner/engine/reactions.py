@@ -122,7 +122,7 @@ class ReactionTracker:
         """Who would react to a state, by what, and where that is said."""
         groups = (group for groups in self._reactors.get(position, ()) for group in groups)
         for group in sorted(groups, key=lambda group: group.holder):
-            yield group.holder, group.kind, group.place
+            yield group.holder, group.kind, group.on(position).place
 
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle pending reactions: a source ended without a change, the reactor reacted, or it was

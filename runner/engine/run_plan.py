@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from runner.engine.step import Reaction, Step, Verdict
-from runner.model.chunk import NO_EDGES, Chunk, EdgeGroup, Edges, Relations
+from runner.model.chunk import NO_EDGES, Chunk, Edge, EdgeGroup, Edges, Relations
 from runner.model.records import Record
 from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from runner.engine.step import Decision
@@ -111,17 +111,27 @@ class RunPlan(Record):
         key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
         return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
 
-    def listening(self) -> list[EdgeGroup]:
+    def listening(self, is_heard: Callable[[Edge], bool]) -> list[EdgeGroup]:
         """What listeners listen to, in the order of the states that say so: `listen` before
-        `listen_in`.
+        `listen_in`. Of many that listen to the same by `listen_in` it is the first that is heard.
         """
         rank = {position: number for number, position in enumerate(self.order)}
+        first: dict[int, Edge] = {}
 
         def place(group: EdgeGroup) -> tuple[int, bool, int, int]:
             requisites = self.chunk(group.holder).requisites
-            own = any(requisite.place == group.place for requisite in requisites)
-            declared_by = group.holder if own else group.targets[0]
-            return rank.get(declared_by, len(rank)), not own, group.place.line, group.place.column
+            own = any(
+                requisite.place == group.place
+                for requisite in requisites
+                if requisite.kind == group.kind
+            )
+            edge = first.get(id(group.places)) or group.edge(0)
+            if group.places and id(group.places) not in first:
+                ranked = sorted(group.edges(), key=lambda edge: rank.get(edge.target, len(rank)))
+                first[id(group.places)] = edge = next(filter(is_heard, ranked), ranked[0])
+            declared_by = group.holder if own else edge.target
+            at = edge.place
+            return rank.get(declared_by, len(rank)), not own, at.line, at.column
 
         groups = (
             group

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from runner.model.paths import lies_in
-from runner.model.places import Place, Value
+from runner.model.places import JoinedList, Place, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
 
@@ -34,6 +35,49 @@ class Requisite(Record):
     place: Place
 
 
+class Requisites:
+    """The requisites of a chunk in parts: those that all states of an SLS file were given are one
+    part of each of them.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Iterable[tuple[Requisite, ...]]) -> None:
+        self.parts = tuple(parts)
+
+    def __iter__(self) -> Iterator[Requisite]:
+        for part in self.parts:
+            yield from part
+
+    def __bool__(self) -> bool:
+        return any(self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Requisites) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+
+class SpreadLow(Mapping[str, Value]):
+    """A low chunk whose lists are in parts: whoever asks for one gets all of it."""
+
+    __slots__ = ("low",)
+
+    def __init__(self, low: Mapping[str, Value]) -> None:
+        self.low = low
+
+    def __getitem__(self, key: str) -> Value:
+        value = self.low[key]
+        return value.spread() if isinstance(value, JoinedList) else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.low)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
 class Chunk(Record):
     """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints
     them.
@@ -48,7 +92,7 @@ class Chunk(Record):
     env: str
     args: Mapping[str, Value]  # without state, fun, name, order, requisites and __keys
     low: Mapping[str, Value]  # all of it, in Salt's shape and order of keys
-    requisites: tuple[Requisite, ...]
+    requisites: tuple[Requisite, ...] | Requisites
     place: Place  # of the function
     arg_places: Mapping[str, Place] = {}
     origins: Mapping[str, str] = {}  # of the arguments that the state does not say itself
@@ -129,7 +173,8 @@ class Edge(Record):
 
 class EdgeGroup(Record):
     """The edges of one requisite of `holder`: it may stand for many states, those of an SLS file or
-    of a pattern. Groups on the same states share their `targets`.
+    of a pattern. Groups on the same states share their `targets`. places: of each target, where
+    several requisites that its holder shares with others are one group.
     """
 
     holder: int
@@ -138,6 +183,7 @@ class EdgeGroup(Record):
     place: Place
     automatic: bool = False
     ordering: RequisiteKind | None = None
+    places: tuple[Place, ...] = ()
 
     @property
     def counts_as(self) -> RequisiteKind:
@@ -145,8 +191,22 @@ class EdgeGroup(Record):
         return self.ordering or self.kind
 
     def edges(self) -> Iterator[Edge]:
-        for target in self.targets:
-            yield Edge(self.holder, self.kind, target, *self[3:])
+        return map(self.edge, range(len(self.targets)))
+
+    def edge(self, number: int) -> Edge:
+        """One of them."""
+        holder, kind, targets, place, automatic, ordering, places = self
+        place = places[number] if places else place
+        return Edge(holder, kind, targets[number], place, automatic, ordering)
+
+    def on(self, target: int) -> Edge:
+        """The one on a state."""
+        return self.edge(self.targets.index(target))
+
+    def alone(self) -> Iterator[EdgeGroup]:
+        """Groups of one each."""
+        for target, edge in zip(self.targets, self.edges(), strict=True):
+            yield EdgeGroup(edge.holder, edge.kind, (target,), *edge[3:])
 
 
 class Edges:

@@ -163,10 +163,18 @@ def own_list(item: Item) -> Item:
 def _join(joined: JoinedList, item: Item) -> JoinedList:
     """Add the references of a requisite, each with its place."""
     value = item.value
-    joined += value
     places = value.places if isinstance(value, JoinedList) else None
-    joined.places += places or [item_place(value, index, item.place) for index in range(len(value))]
+    joined.join(
+        value, places or [item_place(value, index, item.place) for index in range(len(value))]
+    )
     return joined
+
+
+def share(body: Body, key: str, common: JoinedList, place: Place) -> None:
+    """Give a state what a list of requisites that others have, too, gets from now on."""
+    add_item(body, Item(key, JoinedList(place), place))
+    item = next(item for item in reversed(body.items) if item.key == key)
+    item.value.share(common)
 
 
 def members_of(body: Body) -> list[str]:

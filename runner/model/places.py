@@ -8,7 +8,7 @@ from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any, Protocol, TypeAlias
 else:
     Protocol = object
@@ -150,13 +150,45 @@ class PlacedList(list["Any"]):
 
 
 class JoinedList(PlacedList):
-    """Items of several lists, perhaps of several files: each keeps its own place."""
+    """Items of several lists, perhaps of several files: each keeps its own place.
 
-    __slots__ = ("places",)
+    shared: parts of lists that others have, too: the number of own items before it, the list, where
+    in it the part begins and ends (None: with the list). `spread` has all items.
+    """
+
+    __slots__ = ("places", "shared")
 
     def __init__(self, first: Place) -> None:
         super().__init__(first.document, (first.line, first.column))
         self.places: list[Place] = []
+        self.shared: list[tuple[int, JoinedList, int, int | None]] = []
+
+    def share(self, other: JoinedList) -> None:
+        """Have all further items of another list, too, here and now."""
+        self.shared.append((len(self), other, len(other), None))
+
+    def join(self, items: Iterable[Any], places: Iterable[Place]) -> None:
+        """Add items of its own, behind all that there are."""
+        following = None
+        if self.shared and self.shared[-1][3] is None:
+            before, following, begin, _ = self.shared.pop()
+            if begin < len(following):
+                self.shared.append((before, following, begin, len(following)))
+        self += items
+        self.places += places
+        if following is not None:
+            self.share(following)
+
+    def spread(self) -> JoinedList:
+        """A list of all items, with none that is shared."""
+        whole = JoinedList(self.place)
+        done = 0
+        for before, other, begin, end in self.shared:
+            whole.join(self[done:before], self.places[done:before])
+            whole.join(other[begin:end], other.places[begin:end])
+            done = before
+        whole.join(self[done:], self.places[done:])
+        return whole
 
     def item_place(self, index: int) -> Place:
         return self.places[index] if index < len(self.places) else self.place

@@ -10,7 +10,15 @@ import io
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
-from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
+from runner.model.chunk import (
+    Chunk,
+    EdgeGroup,
+    Edges,
+    Relations,
+    Requisite,
+    Requisites,
+    SpreadLow,
+)
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import JoinedList, JoinedMap, Place, PlacedList, PlacedMap, Source, Untyped
 from runner.model.requisite_kinds import KINDS, RequisiteKind
@@ -20,7 +28,7 @@ from runner.support.yaml.rendered_text import Rendered
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pickle
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     Mask = Callable[[Any], Any]
@@ -42,6 +50,7 @@ _CLASSES = {
         PlacedList,
         JoinedMap,
         JoinedList,
+        SpreadLow,
     )
 }
 _KNOWN = frozenset(_CLASSES.values())
@@ -54,8 +63,9 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered], mask: Mask | Non
     """
     relations = plan.relations
     sets: dict[tuple[int, ...], int] = {}
+    places: dict[int, tuple[int, tuple[Place, ...]]] = {}
     rows = [
-        (holder, [_row(group, sets) for group in edges.groups])
+        (holder, [_row(group, sets, places) for group in edges.groups])
         for holder, edges in relations.by_holder.items()
     ]
     made = io.BytesIO()
@@ -63,8 +73,10 @@ def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered], mask: Mask | Non
     if mask is not None:
         writer = _SecretWriter(made, plan.steps, documents, mask, plan.secrets)
     parts = [*_parts(plan.steps), *_parts(rows)]
+    shared = [[_of_requisite(each) for each in part] for part in writer.shared]
+    at = [[(*place,) for place in each] for _, each in places.values()]
     others = (relations._replace(by_holder={}), *plan[2:])
-    writer.dump((len(plan.steps), len(parts), [*map(_spans, sets)], *others))
+    writer.dump((len(plan.steps), len(parts), [*map(_spans, sets)], at, shared, *others))
     for part in parts:
         writer.clear_memo()
         writer.dump(part)
@@ -84,21 +96,29 @@ if TYPE_CHECKING:
 _REQUISITES = Chunk._fields.index("requisites")
 
 
-def _row(group: EdgeGroup, sets: dict[tuple[int, ...], int]) -> _Row:
-    """A group as a row. sets: targets that groups share, by their numbers. A single one stands for
-    itself.
+def _row(
+    group: EdgeGroup,
+    sets: dict[tuple[int, ...], int],
+    places: dict[int, tuple[int, tuple[Place, ...]]],
+) -> _Row:
+    """A group as a row. sets, places: the targets that groups share, and their places, by their
+    numbers. A single target stands for itself.
     """
-    _, kind, targets, place, automatic, ordering = group
+    _, kind, targets, place, automatic, ordering, several = group
     alone = len(targets) == 1
     where = targets[0] if alone else -1 - sets.setdefault(targets, len(sets))
-    return where, kind, *place, automatic, ordering
+    at = places.setdefault(id(several), (len(places), several))[0] if several else -1
+    return where, kind, *place, automatic, ordering, at
 
 
-def _group(holder: int, row: _Row, sets: Sequence[tuple[int, ...]]) -> EdgeGroup:
-    where, kind, document, line, column, automatic, ordering = row
+def _group(
+    holder: int, row: _Row, sets: Sequence[tuple[int, ...]], places: Sequence[tuple[Place, ...]]
+) -> EdgeGroup:
+    where, kind, document, line, column, automatic, ordering, at = row
     targets = (where,) if where >= 0 else sets[-1 - where]
     place = Place(document, line, column)
-    return EdgeGroup(holder, kind, targets, place, automatic, ordering)
+    several = places[at] if at >= 0 else ()
+    return EdgeGroup(holder, kind, targets, place, automatic, ordering, several)
 
 
 def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
@@ -112,23 +132,45 @@ def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _as_row(chunk: Chunk) -> tuple[Any, ...]:
-    """The values of a chunk, its requisites as rows."""
+def _of_requisite(requisite: Requisite) -> _Row:
+    kind, state, target, place = requisite
+    return kind, state, target, *place
+
+
+def _requisite(row: _Row) -> Requisite:
+    kind, state, target, document, line, column = row
+    return Requisite(kind, state, target, Place(document, line, column))
+
+
+def _as_row(chunk: Chunk, number_of: Mapping[int, int]) -> tuple[Any, ...]:
+    """The values of a chunk, its requisites as rows, those that it shares by their numbers."""
     row: list[Any] = [*chunk]
-    row[_REQUISITES] = [
-        (kind, state, target, *place) for kind, state, target, place in chunk.requisites
-    ]
+    if isinstance(chunk.requisites, Requisites):
+        row[_REQUISITES] = [
+            number_of.get(id(part)) or [*map(_of_requisite, part)]
+            for part in chunk.requisites.parts
+        ]
+        row.append(True)
+    else:
+        row[_REQUISITES] = [*map(_of_requisite, chunk.requisites)]
     return tuple(row)
 
 
-def _of_row(*values: Any) -> Chunk:
-    """Return the chunk of such values."""
-    row = [*values]
-    row[_REQUISITES] = tuple(
-        Requisite(kind, state, target, Place(document, line, column))
-        for kind, state, target, document, line, column in row[_REQUISITES]
-    )
-    return Chunk._make(row)
+def _maker(shared: Sequence[tuple[Requisite, ...]]) -> Callable[..., Chunk]:
+    """Return what makes a chunk of such values."""
+
+    def of_row(*values: Any) -> Chunk:
+        row = [*values[: len(Chunk._fields)]]
+        if len(values) == len(row):
+            row[_REQUISITES] = tuple(map(_requisite, row[_REQUISITES]))
+        else:
+            row[_REQUISITES] = Requisites(
+                shared[part - 1] if isinstance(part, int) else tuple(map(_requisite, part))
+                for part in row[_REQUISITES]
+            )
+        return Chunk._make(row)
+
+    return of_row
 
 
 def from_bytes(
@@ -139,7 +181,11 @@ def from_bytes(
     """
     file = io.BytesIO(data)
     names = _names(documents, registry)
-    number, parts, spans, relations, *others = _BytesReader(file, names, documents).load()
+    number, parts, spans, at, rows_of, relations, *others = _BytesReader(
+        file, names, documents
+    ).load()
+    places = [tuple(Place(*place) for place in each) for each in at]
+    names[_chunk.__name__] = _maker([tuple(map(_requisite, part)) for part in rows_of])
     sets = [
         tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
     ]
@@ -147,7 +193,7 @@ def from_bytes(
     for _ in range(parts):
         rows += _BytesReader(file, names, documents).load()
     by_holder = {
-        holder: Edges(_group(holder, row, sets) for row in of_holder)
+        holder: Edges(_group(holder, row, sets, places) for row in of_holder)
         for holder, of_holder in rows[number:]
     }
     relations = relations._replace(by_holder=by_holder)
@@ -195,9 +241,8 @@ def _names(documents: Sequence[Rendered], registry: Registry) -> dict[str, Any]:
         function,
         lambda name: function(name).hook("mod_aggregate"),
         KINDS.__getitem__,
-        _of_row,
     )
-    named = zip(_STANDING_IN, makers, strict=True)
+    named = zip(_STANDING_IN, makers, strict=False)
     return {**_CLASSES, **{stand_in.__name__: maker for stand_in, maker in named}}
 
 
@@ -206,11 +251,26 @@ def _is_built_in(function: StateFunction) -> bool:
     return function.is_built_in and (reaction is None or reaction.is_built_in)
 
 
+def _shared(steps: Sequence[Step]) -> list[tuple[Requisite, ...]]:
+    """Requisites that several chunks share."""
+    found: dict[int, tuple[Requisite, ...]] = {}
+    several: dict[int, tuple[Requisite, ...]] = {}
+    for step in steps:
+        if isinstance(step.chunk.requisites, Requisites):
+            for part in step.chunk.requisites.parts:
+                if part and id(part) in found:
+                    several[id(part)] = part
+                found[id(part)] = part
+    return [*several.values()]
+
+
 class _Writer(pickle.Pickler):
     def __init__(
         self, file: io.BytesIO, steps: Sequence[Step], documents: Sequence[Rendered]
     ) -> None:
         super().__init__(file, 5)
+        self.shared = _shared(steps)
+        self._number_of = {id(part): number for number, part in enumerate(self.shared, 1)}
         self._documents = {id(text): number for number, text in enumerate(documents)}
         self._aggregates = {
             id(step.aggregate): step.chunk.function for step in steps if step.aggregate
@@ -218,7 +278,7 @@ class _Writer(pickle.Pickler):
 
     def reducer_override(self, thing: Any) -> Any:
         if type(thing) is Chunk:
-            return _chunk, _as_row(thing)
+            return _chunk, _as_row(thing, self._number_of)
         if type(thing) in _KNOWN or any(thing is known for known in _BY_NAME):
             return NotImplemented
         kind = thing if isinstance(thing, type) else type(thing)

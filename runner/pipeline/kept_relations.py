@@ -58,7 +58,7 @@ class KeptRelations:
         automatic: list[tuple[int, int, str]] = []
         # every run does this with all of its requisites: a loop of few calls
         sets: dict[tuple[int, ...], int] = {}
-        for holder, kind, targets, _, is_automatic, _ in self._plan.relations.edges.groups:
+        for holder, kind, targets, _, is_automatic, *_ in self._plan.relations.edges.groups:
             if len(targets) == 1:
                 other = number(targets[0], len(positions))
             else:

@@ -60,7 +60,7 @@ class Parts:
             for groups in self._on.get(position, ()):
                 for group in groups:
                     if group.holder not in positions:
-                        yield Edge(group.holder, group.kind, position, *group[3:])
+                        yield group.on(position)
 
     def _nodes(self, place: Mapping[int, int], looked_at: Collection[int]) -> Iterator[int]:
         """Yield the states in their order, with the prereq looks where the whole has them."""

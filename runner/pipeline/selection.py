@@ -13,6 +13,7 @@ from runner.language.compiler import requisites
 from runner.model.chunk import LEFT_OUT, NO_EDGES, AbsentReactor, Chunk, Edge, Edges, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
+from runner.model.places import Place
 from runner.sources.config.options import Options
 
 _T = TypeVar("_T")
@@ -70,6 +71,7 @@ class Selection:
         place = self._place
         by_holder: dict[int, Edges] = {}
         kept: dict[tuple[int, ...], tuple[int, ...]] = {}
+        places: dict[int, tuple[Place, ...]] = {}
         prepared: dict[int, list[int]] = {}
         for position, holder in place.items():
             groups = []
@@ -78,7 +80,13 @@ class Selection:
                     targets = (place[target] for target in group.targets if target in place)
                     kept[group.targets] = tuple(targets)
                 if kept[group.targets]:
-                    groups.append(group._replace(holder=holder, targets=kept[group.targets]))
+                    if group.places and id(group.places) not in places:
+                        both = zip(group.targets, group.places, strict=True)
+                        places[id(group.places)] = tuple(
+                            at for target, at in both if target in place
+                        )
+                    own = group._replace(holder=holder, targets=kept[group.targets])
+                    groups.append(own._replace(places=places.get(id(group.places), ())))
             if groups:
                 by_holder[holder] = Edges(groups)
             for group in groups:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ from runner.model.highdata import (
     items_with_keys,
     members_of,
     own_list,
+    share,
 )
-from runner.model.places import Place, item_place
+from runner.model.places import JoinedList, Place, item_place
 from runner.model.requisite_kinds import ALIASES, CARRIED, USE
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Reconciler:
         self._high = high
         self._known = known
         self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
+        self._common: dict[tuple[str, str], JoinedList] = {}  # what the states of an SLS are given
         self.problems: list[Diagnostic] = []
 
     def reconcile(self) -> HighData:
@@ -176,7 +179,7 @@ class Reconciler:
         assert item.key is not None
         kind = CARRIED[item.key]
         references = list(self._references(holder.id, item))
-        targets = [list(self._targets(state, name)) for state, name, _ in references]
+        targets = [self._bodies(state, name) for state, name, _ in references]
         left = sum(1 for bodies in targets if bodies)
         is_repeated = left * sum(map(len, targets)) <= REPEATED
         for (state, name, place), bodies in zip(references, targets, strict=True):
@@ -185,7 +188,10 @@ class Reconciler:
             # lowstate` only
             times = left if isinstance(item.value, list) and is_repeated else 1
             left -= 1 if bodies else 0
-            for target in bodies:
+            if state == "sls" and len(bodies) > 1:
+                common = self._common_list(str(kind), name, bodies, place)
+                common.join(source.value * times, [place] * times)
+            for target in () if state == "sls" and len(bodies) > 1 else bodies:
                 for _ in range(times):
                     add_item(target, source)
             if (
@@ -210,6 +216,16 @@ class Reconciler:
                     "that SLS is not in this run: include it" if state == "sls" else None,
                 )
 
+    def _common_list(self, kind: str, sls: str, bodies: Iterable[Body], place: Place) -> JoinedList:
+        """The list of what all states of an SLS are given of a kind: each would have it as its own,
+        and what they all have would be as many as both together.
+        """
+        if (kind, sls) not in self._common:
+            self._common[kind, sls] = common = JoinedList(place)
+            for body in bodies:
+                share(body, kind, common, place)
+        return self._common[kind, sls]
+
     def _references(self, holder: str, item: Item) -> Iterator[tuple[str, str, Place]]:
         """The state, the name and the place of what a requisite refers to; Salt takes a mapping for
         the `_in` forms alone.
@@ -232,14 +248,21 @@ class Reconciler:
         """Return whether this is an SLS of the run that has no states."""
         return state == "sls" and (holder.env, name) in self._high.rendered
 
+    @cached_property
+    def _by_sls(self) -> dict[str, list[Body]]:
+        """The states of each SLS."""
+        found: dict[str, list[Body]] = {}
+        for declaration in self._high.declarations.values():
+            found.setdefault(declaration.sls, []).extend(declaration.bodies.values())
+        return found
+
+    def _bodies(self, state: str, name: str) -> list[Body]:
+        """The states that a reference means."""
+        return self._by_sls.get(name, []) if state == "sls" else [*self._targets(state, name)]
+
     def _targets(self, state: str, name: str) -> Iterator[Body]:
-        """The states that a reference means: of an ID or name alone, its first state."""
-        if state == "sls":
-            for declaration in self._high.declarations.values():
-                if declaration.sls == name:
-                    yield from declaration.bodies.values()
-            return
-        declaration = self._high.declarations.get(name)  # type: ignore[assignment]
+        """The same of one that is no SLS: of an ID or name alone, its first state."""
+        declaration = self._high.declarations.get(name)
         if state == "":
             yield from islice(
                 declaration.bodies.values() if declaration else self._by_own_name(name), 1
@@ -280,7 +303,7 @@ class Reconciler:
         pairs: list[tuple[Body, Body]] = []
         for holder, body, item in uses:
             for state, name, place in self._references(holder.id, item):
-                bodies = list(self._targets(state, name))
+                bodies = self._bodies(state, name)
                 if not bodies and not self._high.explained_by_earlier_error(name):
                     message = f"{item.key} names {name!r}, which is not in this run"
                     self._ignored(message, place, name, self._high.declarations)

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.language.compiler.defaults import Functions, Scopes
 from runner.language.compiler.extend import Reconciler
 from runner.model import other_tools
-from runner.model.chunk import LAST, Chunk, Requisite
+from runner.model.chunk import LAST, Chunk, Requisite, Requisites, SpreadLow
 from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
-from runner.model.places import Place, Value, item_place, value_place
+from runner.model.places import JoinedList, Place, Value, item_place, value_place
 from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def lower(
     for position, draft in enumerate(drafts):
         draft.defined = position
     drafts.sort(key=_rank)
-    return tuple(draft.chunk(problems) for draft in drafts), list(dict.fromkeys(problems))
+    shared = _Shared(problems)
+    return tuple(draft.chunk(problems, shared) for draft in drafts), list(dict.fromkeys(problems))
 
 
 def _rank(draft: Draft) -> tuple[object, str, str]:
@@ -89,17 +90,20 @@ class Draft:
         self.defined = 0
         self.explicit_order = float("inf")
 
-    def chunk(self, problems: list[Diagnostic]) -> Chunk:
-        low = self.low
+    def chunk(self, problems: list[Diagnostic], shared: _Shared) -> Chunk:
+        low: Mapping[str, Value] = self.low
         keys = [key for key in low if key in REQUISITE_KEYS]
         args = {
             key: value
             for key, value in low.items()
             if key not in _APART and not key.startswith("__")
         }
-        requisites = (
-            tuple(_requisites(keys, low, self.places, self.place, problems)) if keys else ()
-        )
+        requisites: tuple[Requisite, ...] | Requisites = ()
+        if any(isinstance(low[key], JoinedList) and low[key].shared for key in keys):
+            requisites = Requisites(shared.parts(keys, low, self.places, self.place))
+            low = SpreadLow(low)
+        elif keys:
+            requisites = tuple(_requisites(keys, low, self.places, self.place, problems))
         name = str(low["name"])  # what `names` says may be a number, or null
         named = (
             low["state"],
@@ -344,10 +348,48 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
     return problems
 
 
+class _Shared:
+    """Requisites that states share, in parts of the lists that they share."""
+
+    def __init__(self, problems: list[Diagnostic]) -> None:
+        self._problems = problems
+        self._lists: dict[int, list[Requisite]] = {}
+        self._parts: dict[tuple[int, int, int], tuple[Requisite, ...]] = {}
+
+    def parts(
+        self, keys: Iterable[str], low: Mapping[str, Value], places: Mapping[str, Place], at: Place
+    ) -> Iterator[tuple[Requisite, ...]]:
+        """Yield the requisites of a state in their order, as `_requisites` does."""
+        for key in keys:
+            listed, done = low[key], 0
+            if not isinstance(listed, JoinedList):
+                yield tuple(_requisites([key], low, places, at, self._problems))
+                continue
+            place = places.get(key, at)
+            for before, other, begin, end in listed.shared:
+                yield tuple(_entries(key, range(done, before), low, place, self._problems))
+                yield self._part(key, low, other, begin, len(other) if end is None else end)
+                done = before
+            yield tuple(_entries(key, range(done, len(listed)), low, place, self._problems))
+
+    def _part(
+        self, key: str, low: Mapping[str, Value], other: JoinedList, begin: int, end: int
+    ) -> tuple[Requisite, ...]:
+        part = id(other), begin, end
+        if part not in self._parts:
+            if id(other) not in self._lists:
+                low = {**low, key: other}
+                every = range(len(other))
+                made = _entries(key, every, low, other.place, self._problems)
+                self._lists[id(other)] = list(made)
+            self._parts[part] = tuple(self._lists[id(other)][begin:end])
+        return self._parts[part]
+
+
 def _requisites(
     keys: list[str],
-    low: dict[str, Value],
-    places: dict[str, Place],
+    low: Mapping[str, Value],
+    places: Mapping[str, Place],
     place: Place,
     problems: list[Diagnostic],
 ) -> Iterator[Requisite]:
@@ -368,10 +410,22 @@ def _requisites(
                     )
                 )
             continue
-        for index, entry in enumerate(listed):
-            requisite = _requisite(key, entry, low, item_place(listed, index, at), problems)
-            if requisite is not None:
-                yield requisite
+        yield from _entries(key, range(len(listed)), low, at, problems)
+
+
+def _entries(
+    key: str,
+    which: Iterable[int],
+    low: Mapping[str, Value],
+    at: Place,
+    problems: list[Diagnostic],
+) -> Iterator[Requisite]:
+    """Those of some entries under a key."""
+    for index in which:
+        place = item_place(low[key], index, at)
+        requisite = _requisite(key, low[key][index], low, place, problems)
+        if requisite is not None:
+            yield requisite
 
 
 def _list_hint(key: str, listed: Value, state: str) -> str:
@@ -384,7 +438,7 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
 
 
 def _requisite(
-    key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
+    key: str, entry: Value, low: Mapping[str, Any], place: Place, problems: list[Diagnostic]
 ) -> Requisite | None:
     if entry == {} and key not in KINDS:  # `use` and the `_in` forms
         message = f"an entry of {key} in state {low['__id__']} names nothing{IGNORED}"

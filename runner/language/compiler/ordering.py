@@ -12,6 +12,7 @@ needs. All of this was measured with Salt 3008 on random trees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 
 from runner.language.compiler import cycles
 from runner.model.chunk import LAST, Chunk, Edge, EdgeGroup, Relations
@@ -132,8 +133,8 @@ def _sheaves(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Sheaf]:
             continue
         holder = group.holder
         if group.kind.prepares:
-            for target in group.targets:
-                alone = group._replace(targets=(target,))
+            for alone in group.alone():
+                (target,) = alone.targets
                 yield (PrereqLook(target),), holder, alone
                 yield (holder,), target, alone
                 if holder in looked and looked[holder] < chunks[holder].defined:
@@ -147,9 +148,9 @@ def _sheaves(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Sheaf]:
 def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
     """Each pair (first, then) with the requisite that asks for it."""
     for firsts, then, group in _sheaves(chunks, relations):
-        for first in firsts:
-            target = group.targets[0] if group.kind.prepares else int(first)
-            yield first, then, Edge(group.holder, group.kind, target, *group[3:])
+        edges = repeat(group.edge(0)) if group.kind.prepares else group.edges()
+        for first, edge in zip(firsts, edges, strict=False):
+            yield first, then, edge
 
 
 def pairs(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int]]:

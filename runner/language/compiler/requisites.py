@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 
-from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite, Requisites
 from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
 from runner.model.highdata import from_puppet_syntax
-from runner.model.places import item_place
+from runner.model.places import Place, item_place
 from runner.model.requisite_kinds import RESOLVED, WITHOUT_MOD_WATCH, RequisiteKind
 
 HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
@@ -144,8 +144,9 @@ def resolve(
     index = Index(chunks)
     by_holder: dict[int, list[EdgeGroup]] = {}
     problems: list[Diagnostic] = []
+    shared = _Shared(index)
     for number, chunk in enumerate(chunks):
-        for requisite in chunk.requisites:
+        for requisite in shared.taken_out(number, chunk, reacts, by_holder):
             targets = index.find(requisite.state, requisite.target)
             if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
                 problems += (
@@ -155,16 +156,13 @@ def resolve(
                 )
             groups = by_holder.setdefault(number, [])
             kind = requisite.kind
-            ordering = (
-                WITHOUT_MOD_WATCH[kind]
-                if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state)
-                else None
-            )
             if targets:
+                ordering = _ordering(kind, chunk, reacts)
                 groups.append(EdgeGroup(number, kind, targets, requisite.place, False, ordering))
         for key, kind in RESOLVED.items():
             if key in chunk.low:
-                _resolve_in_form(number, chunk, kind, index, excused, by_holder, problems)
+                _resolve_in_form(number, chunk, kind, index, excused, shared, by_holder, problems)
+    shared.finish(by_holder)
     frozen = {
         number: Edges(_without_doubles(groups) if len(groups) > 1 else groups)
         for number, groups in by_holder.items()
@@ -179,14 +177,97 @@ def resolve(
     return Relations(frozen, prepared_by=looked_at), problems
 
 
+def _ordering(
+    kind: RequisiteKind, chunk: Chunk, reacts: Callable[[str], bool]
+) -> RequisiteKind | None:
+    """The kind that counts for the order, if another."""
+    if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state):
+        return WITHOUT_MOD_WATCH[kind]
+    return None
+
+
+class _Shared:
+    """Requisites that many states have in common: they are resolved once, and are one group of each
+    of these states.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._edges: dict[int, tuple[tuple[int, ...], tuple[Place, ...]] | None] = {}
+        # of `_in` forms that are not carried: kind and holders -> the targets, with their places
+        self._given: dict[tuple[RequisiteKind, tuple[int, ...]], list[tuple[int, Place]]] = {}
+
+    def taken_out(
+        self,
+        number: int,
+        chunk: Chunk,
+        reacts: Callable[[str], bool],
+        by_holder: dict[int, list[EdgeGroup]],
+    ) -> Iterator[Requisite]:
+        """Add the groups of what a chunk shares, and yield its other requisites, in their order."""
+        if not isinstance(chunk.requisites, Requisites):
+            yield from chunk.requisites
+            return
+        for part in chunk.requisites.parts:
+            found = self._found(part)
+            if found is None:
+                yield from part
+                continue
+            kind = part[0].kind
+            targets, places = found
+            group = EdgeGroup(number, kind, targets, places[0])
+            group = group._replace(ordering=_ordering(kind, chunk, reacts), places=places)
+            by_holder.setdefault(number, []).append(group)
+
+    def _found(
+        self, part: tuple[Requisite, ...]
+    ) -> tuple[tuple[int, ...], tuple[Place, ...]] | None:
+        """What a part refers to, each with its place; None where it is few, or part of it is
+        missing.
+        """
+        if id(part) not in self._edges:
+            found = [self._index.find(each.state, each.target) for each in part]
+            pairs = {
+                (target, each.place): None
+                for each, targets in zip(part, found, strict=True)
+                for target in targets
+            }
+            targets, places = zip(*pairs, strict=True) if pairs else ((), ())
+            self._edges[id(part)] = (targets, places) if len(pairs) > 1 and all(found) else None
+        return self._edges[id(part)]
+
+    def give(
+        self,
+        kind: RequisiteKind,
+        holders: tuple[int, ...],
+        edge: tuple[int, Place],
+        by_holder: dict[int, list[EdgeGroup]],
+    ) -> None:
+        """Note that states listen to another one. edge: that one, and where it says so."""
+        if (kind, holders) not in self._given:
+            self._given[kind, holders] = []
+            for holder in holders:  # they come in the order in which they were given something
+                by_holder.setdefault(holder, [])
+        self._given[kind, holders].append(edge)
+
+    def finish(self, by_holder: dict[int, list[EdgeGroup]]) -> None:
+        """Add the groups of what was given."""
+        for (kind, holders), given in self._given.items():
+            given = list(dict.fromkeys(given))
+            targets, places = zip(*given, strict=True)
+            for holder in holders:
+                group = EdgeGroup(holder, kind, targets, places[0], places=places)
+                by_holder.setdefault(holder, []).append(group)
+
+
 def _without_doubles(groups: Sequence[EdgeGroup]) -> Iterator[EdgeGroup]:
     """Groups in which no edge occurs twice: what stands at one place may mean one state by its ID
     and by its name.
     """
     seen: dict[tuple[object, ...], set[int]] = {}
-    at = Counter((group.kind, group.place) for group in groups)
+    at = Counter((group.kind, group.place) for group in groups if not group.places)
     for group in groups:
-        if at[group.kind, group.place] > 1:
+        if not group.places and at[group.kind, group.place] > 1:
             known = seen.setdefault((group.kind, *group[3:]), set())
             new = tuple(target for target in group.targets if target not in known)
             known.update(new)
@@ -201,6 +282,7 @@ def _resolve_in_form(
     kind: RequisiteKind,
     index: Index,
     excused: Callable[[str, str], bool],
+    shared: _Shared,
     by_holder: dict[int, list[EdgeGroup]],
     problems: list[Diagnostic],
 ) -> None:
@@ -218,7 +300,9 @@ def _resolve_in_form(
         if not holders and not excused(str(target), str(state)):
             requisite = Requisite(kind, str(state), str(target), place)
             problems.append(_unmet(chunk, requisite, index, kind.in_key))
-        for holder in holders:
+        if len(holders) > 1:
+            shared.give(kind, holders, (number, place), by_holder)
+        for holder in holders if len(holders) == 1 else ():
             by_holder.setdefault(holder, []).append(EdgeGroup(holder, kind, (number,), place))
 
 

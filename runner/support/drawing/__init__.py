@@ -5,11 +5,13 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.model.chunk import Chunk, Edge, Relations, titled
+from runner.model.chunk import Chunk, Edge, EdgeGroup, Relations, titled
 
+MOST_SINGLE = 2500  # edges: of more, those of one requisite on many states are one
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
 # plain data: what `--out json` prints and from which secrets are taken away
@@ -22,7 +24,8 @@ def picture(
     order: Sequence[int],
     cyclic_edges: Iterable[frozenset[Edge]],
 ) -> dict[str, Any]:
-    """states, edges (`first` runs before `then`; both are numbers of states) and cycles.
+    """states, edges (`first` runs before `then`; both are numbers of states) and cycles. Of very
+    many edges those that states have on the same others are one: -1 - the number of these in sets.
 
     order: empty when there is none, because of a cycle. cyclic_edges: the requisites that wait for
     each other.
@@ -46,15 +49,53 @@ def picture(
         for number, chunk in enumerate(chunks)
     ]
     automatic = {(first, then): kind for first, then, kind in relations.automatic}
-    explicit = [edge for edge in relations.edges if not edge.automatic]
-    edges = [_edge(edge, edge in tied) for edge in explicit]
+    typed = [group for group in relations.edges.groups if not group.automatic]
+    sets: dict[tuple[tuple[int, ...], bool], int] = {}
+    if tied or sum(len(group.targets) for group in typed) <= MOST_SINGLE:
+        edges = [_edge(edge, edge in tied) for group in typed for edge in group.edges()]
+    else:
+        edges = [_edge_on_all(group, sets) for group in typed]
     drawn = {(edge["first"], edge["then"]) for edge in edges}
     edges += [
         {"first": first, "then": then, "kind": kind, "place": "", "automatic": True, "cycle": False}
         for (first, then), kind in automatic.items()
         if (first, then) not in drawn
     ]
-    return {"states": states, "edges": edges, "cycles": [_members(knot) for knot in cyclic_edges]}
+    whole = {"states": states, "edges": edges, "cycles": [_members(knot) for knot in cyclic_edges]}
+    return whole | ({"sets": [list(targets) for targets, _ in sets]} if sets else {})
+
+
+def _edge_on_all(group: EdgeGroup, sets: dict[tuple[tuple[int, ...], bool], int]) -> dict[str, Any]:
+    """One edge for all of a group. sets: the targets of such, and whether they come last, by their
+    numbers.
+    """
+    edge = _edge(group.edge(0), tied=False)
+    if len(group.targets) > 1:
+        comes_last = group.kind.orders and group.kind.prepares
+        number = sets.setdefault((group.targets, comes_last), len(sets))
+        edge["then" if comes_last else "first"] = -1 - number
+    return edge
+
+
+def ends(drawn: Picture, edge: Mapping[str, Any]) -> tuple[Sequence[int], Sequence[int]]:
+    """The states at both ends of an edge."""
+    sets = drawn.get("sets", ())
+    first, then = ([end] if end >= 0 else sets[-1 - end] for end in (edge["first"], edge["then"]))
+    return first, then
+
+
+def single(drawn: Picture) -> Picture:
+    """The same with an edge for each two states."""
+    if "sets" not in drawn:
+        return drawn
+    edges: Iterator[Mapping[str, Any]] = (
+        {**edge, "first": first, "then": then}
+        for edge in drawn["edges"]
+        for firsts, thens in [ends(drawn, edge)]
+        for first in firsts
+        for then in thens
+    )
+    return {"states": drawn["states"], "edges": [*edges], "cycles": drawn["cycles"]}
 
 
 def _edge(edge: Edge, tied: bool) -> dict[str, Any]:
@@ -94,15 +135,20 @@ def folded(drawn: Picture) -> dict[str, Any]:
     states, groups = drawn["states"], by_sls(drawn["states"])
     index = {sls: number for number, sls in enumerate(groups)}
     merged: dict[tuple[int, int], dict[str, Any]] = {}
+    counted: dict[int, Counter[int]] = {}  # of the states at an end, how many each SLS has
+
+    def of_sls(end: int) -> Counter[int]:
+        if end not in counted:
+            numbers = [end] if end >= 0 else drawn["sets"][-1 - end]
+            counted[end] = Counter(index[states[number]["sls"]] for number in numbers)
+        return counted[end]
+
     for edge in drawn["edges"]:
-        first, then = (index[states[edge[end]]["sls"]] for end in ("first", "then"))
-        if first != then:
-            _merge(
-                merged.setdefault(
-                    (first, then), {"first": first, "then": then, "kinds": {}, "count": 0}
-                ),
-                edge,
-            )
+        for first, some in of_sls(edge["first"]).items():
+            for then, others in of_sls(edge["then"]).items():
+                new = {"first": first, "then": then, "kinds": {}, "count": 0}
+                if first != then:
+                    _merge(merged.setdefault((first, then), new), edge, some * others)
     nodes = [
         {
             "sls": sls,
@@ -118,8 +164,8 @@ def folded(drawn: Picture) -> dict[str, Any]:
     }
 
 
-def _merge(into: dict[str, Any], edge: Mapping[str, Any]) -> None:
+def _merge(into: dict[str, Any], edge: Mapping[str, Any], count: int) -> None:
     into["kinds"][edge["kind"]] = None
-    into["count"] += 1
+    into["count"] += count
     into["automatic"] = into.get("automatic", True) and edge["automatic"]
     into["cycle"] = into.get("cycle", False) or edge["cycle"]

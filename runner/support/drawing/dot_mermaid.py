@@ -8,20 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runner.support.drawing import MANY, Picture, by_sls, folded, label
+from runner.support.drawing import MANY, Picture, by_sls, folded, label, single
 
 
 def dot(drawn: Picture) -> str:
-    """All states, in a box for each SLS; automatic relationships dotted, cycles red."""
+    """All states, in a box for each SLS; automatic relationships dotted, cycles red. What states
+    have on the same others goes by way of a point.
+    """
     lines = ["digraph states {", "  rankdir=LR;", "  node [shape=box];"]
     for cluster, (sls, members) in enumerate(by_sls(drawn["states"]).items()):
         lines += [f"  subgraph cluster_{cluster} {{", f"    label={_quoted(sls)};"]
         lines += [f"    n{number} [{_dot_state(drawn['states'][number])}];" for number in members]
         lines.append("  }")
+    last = {edge["then"] for edge in drawn["edges"]}
+    for number, members in enumerate(drawn.get("sets", ())):
+        point = _dot_node(-1 - number)
+        lines.append(f"  {point} [shape=point];")
+        if -1 - number in last:
+            lines += [f"  {point} -> n{member};" for member in members]
+        else:
+            lines += [f"  n{member} -> {point} [arrowhead=none];" for member in members]
     lines += [
-        f"  n{edge['first']} -> n{edge['then']} [{_dot_edge(edge)}];" for edge in drawn["edges"]
+        f"  {_dot_node(edge['first'])} -> {_dot_node(edge['then'])} [{_dot_edge(edge)}];"
+        for edge in drawn["edges"]
     ]
     return "\n".join([*lines, "}"])
+
+
+def _dot_node(number: int) -> str:
+    return f"n{number}" if number >= 0 else f"set{-1 - number}"
 
 
 def _dot_state(state: Mapping[str, Any]) -> str:
@@ -52,7 +67,7 @@ def _visible(text: str) -> str:
 def mermaid(drawn: Picture) -> str:
     """All states, in a box for each SLS; of many states only the SLS files."""
     few = len(drawn["states"]) <= MANY
-    lines = list(_whole(drawn) if few else _by_sls(folded(drawn), len(drawn["states"])))
+    lines = list(_whole(single(drawn)) if few else _by_sls(folded(drawn), len(drawn["states"])))
     return "\n".join(["flowchart LR", *(f"  {line}" for line in lines)])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.model.requisite_kinds import FAMILIES, KINDS
-from runner.support.drawing import MANY, Picture, by_sls, folded, label
+from runner.support.drawing import MANY, Picture, by_sls, folded, label, single
 from runner.support.drawing.layout import telling
 from runner.support.drawing.svg import ENDS, Arrow, Node, drawing, escape
 
@@ -26,6 +26,7 @@ State = Mapping[str, Any]
 
 def html(drawn: Picture, title: str) -> str:
     """The whole page."""
+    drawn = single(drawn)
     states, groups = drawn["states"], by_sls(drawn["states"])
     anchors = {sls: f"sls-{number}" for number, sls in enumerate(groups)}
     counted = (
@@ -72,6 +73,7 @@ def svg(drawn: Picture) -> str:
     style = _plain_colours(style_sheet())
     if len(drawn["states"]) > MANY:
         return overview(drawn, {}, style)
+    drawn = single(drawn)
     nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
     return drawing(
         nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style

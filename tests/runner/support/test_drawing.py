@@ -13,7 +13,7 @@ from command import Machine
 from compiling import compile_tree
 
 from runner.language.compiler import ordering
-from runner.support.drawing import dot_mermaid, page, picture
+from runner.support.drawing import dot_mermaid, page, picture, single
 from runner.support.drawing.layout import arranged, telling
 
 NASTY = '<script>"&]]>\a\n`|#{%'
@@ -219,3 +219,33 @@ def test_the_states_of_names_are_told_apart(machine: Machine) -> None:
     assert "n (y)" in machine("show", "graph", "a", "--out", "html").stdout
     told = machine("check", "circle", code=1)
     assert "test: n (x) has watch on test: o" in told.stdout + told.stderr
+
+
+def test_many_states_that_need_the_same_others_are_drawn_by_way_of_a_point() -> None:
+    """One requisite on each of many states, and a `prereq`, whose arrow leads the other way."""
+    count = 60
+    text = "".join(f"a{n}: test.nop\n" for n in range(count)) + "".join(
+        f"b{n}: {{test.nop: [{kind}: [{{test: 'a*'}}]]}}\n"
+        for kind, numbers in (("require", range(count - 1)), ("prereq", range(count - 1, count)))
+        for n in numbers
+    )
+    data = drawn(text)
+    assert len(data["edges"]) == count and [len(each) for each in data["sets"]] == [count, count]
+    lines = dot_mermaid.dot(data).splitlines()
+    assert len(lines) < 6 * count
+    arrows = [(line.split()[0], line.split()[2].rstrip(";")) for line in lines if " -> " in line]
+    after: dict[str, set[str]] = {}
+    for first, then in arrows:
+        after.setdefault(first, set()).add(then)
+    reached = {
+        (first, end)
+        for first in after
+        if first.startswith("n")
+        for then in after[first]
+        for end in ([then] if then.startswith("n") else after[then])
+    }
+    each = single(data)
+    assert reached == {(f"n{edge['first']}", f"n{edge['then']}") for edge in each["edges"]}
+    assert len(each["edges"]) == count * count
+    assert f"{count * count} relationships" in page.html(data, "x")
+    assert dot_mermaid.mermaid(data).count("\n") < 5
