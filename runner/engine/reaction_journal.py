@@ -182,18 +182,24 @@ class ReactionJournal:
                 raise OSError(f"{self._path}: {error}") from None
             self._set_aside(error)
             return
+        finally:
+            self._close()
         self._known = _ReactionIndex(reactions)
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, which `notes` tells."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._close()
         aside = trusted_folder(self._folder).set_aside(NAME)
         self.notes.append(
             f"the list of pending reactions is damaged ({error}); it is set aside as"
             f" {aside}. Restarts that are still due from earlier runs are not known"
         )
+
+    def _close(self) -> None:
+        """Leave none of SQLite's files beside the database: who only looks writes nothing."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:

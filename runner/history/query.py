@@ -51,36 +51,34 @@ def _no_run(state_dir: str, number: str) -> RunnerError:
     return RunnerError(message, hint="`runner history` lists the runs")
 
 
-@readable()
 def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, Any]]:
     """The last runs, the newest first. real: no dry runs and no undos."""
-    connection = _reading(state_dir)
-    if connection is None:
-        return []
-    where = "WHERE kind = 'run'" if real else ""
-    query = f"SELECT {_RUN} FROM runs {where} ORDER BY id DESC LIMIT ?"
-    return [_run(connection, row) for row in connection.execute(query, (limit,)).fetchall()]
+    with opened(state_dir) as connection:
+        if connection is None:
+            return []
+        where = "WHERE kind = 'run'" if real else ""
+        query = f"SELECT {_RUN} FROM runs {where} ORDER BY id DESC LIMIT ?"
+        return [_run(connection, row) for row in connection.execute(query, (limit,)).fetchall()]
 
 
-@readable()
 def run_details(state_dir: str, number: str) -> dict[str, Any]:
     """One run with its results and the changes to the machine. number: of the run, or "last".
     Raises RunnerError.
     """
-    connection = _reading(state_dir)
-    run = connection and _find(connection, number)
-    if not connection or not run:
-        raise _no_run(state_dir, number)
-    changers = connection.execute(
-        "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
-    )
-    return run | {
-        "results": [*_results(connection, run["id"])],
-        "changes_made": [
-            {"state": tag, "function": function, "target": target, "before": json.loads(before)}
-            for tag, function, target, before in changers
-        ],
-    }
+    with opened(state_dir) as connection:
+        run = connection and _find(connection, number)
+        if not connection or not run:
+            raise _no_run(state_dir, number)
+        changers = connection.execute(
+            "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
+        )
+        return run | {
+            "results": [*_results(connection, run["id"])],
+            "changes_made": [
+                {"state": tag, "function": function, "target": target, "before": json.loads(before)}
+                for tag, function, target, before in changers
+            ],
+        }
 
 
 def _results(connection: sqlite3.Connection, number: int) -> Iterator[dict[str, Any]]:
@@ -130,22 +128,21 @@ class RunsForIndex(Record):
     failed: list[dict[str, Any]]
 
 
-@readable()
 def runs_for_index(state_dir: str, limit: int) -> RunsForIndex:
     """So many runs as the page over them needs them."""
-    connection = _reading(state_dir)
-    if connection is None:
-        return RunsForIndex([], [])
     drift = "SELECT run, count(*) FROM results WHERE origin = 'drift' GROUP BY run"
-    drifted = dict(connection.execute(drift).fetchall())
     query = f"SELECT finished - started, {_RUN} FROM runs ORDER BY id DESC LIMIT ?"
-    runs = [
-        _run(connection, row) | {"took": took, "drifted": drifted.get(row[0], 0)}
-        for took, *row in connection.execute(query, (limit,)).fetchall()
-    ]
-    last = next((run["id"] for run in runs if run["kind"] == "run" and run["total"]), None)
     failed = f"SELECT {_RESULT} FROM results WHERE run = ? AND ran AND result = 0 ORDER BY position"
-    return RunsForIndex(runs, [*map(_result, connection.execute(failed, (last,)))])
+    with opened(state_dir) as connection:
+        if connection is None:
+            return RunsForIndex([], [])
+        drifted = dict(connection.execute(drift).fetchall())
+        runs = [
+            _run(connection, row) | {"took": took, "drifted": drifted.get(row[0], 0)}
+            for took, *row in connection.execute(query, (limit,)).fetchall()
+        ]
+        last = next((run["id"] for run in runs if run["kind"] == "run" and run["total"]), None)
+        return RunsForIndex(runs, [*map(_result, connection.execute(failed, (last,)))])
 
 
 _NAMED = ("id", "name", "function", "sls", "outcome", "changes", "before")
@@ -188,16 +185,15 @@ def _comparable(item: dict[str, Any]) -> dict[str, Any]:
     return item | {"changes": changes}
 
 
-@readable()
 def last_result(state_dir: str, tag: str) -> dict[str, Any] | None:
     """The result of a state in the last real run that had it, with that run; None if none had."""
-    connection = _reading(state_dir)
-    if connection is None:
-        return None
     real = "run IN (SELECT runs.id FROM runs WHERE kind = 'run')"
     query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND tag = ? ORDER BY run DESC LIMIT 1"
-    row = connection.execute(query, (tag,)).fetchone()
-    return _result(row[1:]) | {"run": _find(connection, str(row[0]))} if row else None
+    with opened(state_dir) as connection:
+        row = connection and connection.execute(query, (tag,)).fetchone()
+        if not connection or not row:
+            return None
+        return _result(row[1:]) | {"run": _find(connection, str(row[0]))}
 
 
 @contextmanager
@@ -206,18 +202,23 @@ def opened(state_dir: str) -> Iterator[sqlite3.Connection | None]:
     where it cannot be read.
     """
     with readable():
-        yield _reading(state_dir)
+        connection = open_history(state_dir) if _is_there(state_dir) else None
+        try:
+            yield connection
+        finally:
+            if connection is not None:
+                connection.close()
 
 
-def _reading(state_dir: str) -> sqlite3.Connection | None:
+def _is_there(state_dir: str) -> bool:
     path = os.path.join(state_dir, NAME)
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return False
     except OSError as error:
         raise HistoryProblem(f"{path}: {error.strerror}") from None
-    return open_history(state_dir)
+    return True
 
 
 def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:

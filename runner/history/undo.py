@@ -23,6 +23,8 @@ from runner.model.records import Record
 if TYPE_CHECKING:
     import sqlite3
 
+    from runner.support.redaction import Secrets
+
 
 class UndoStep(Record):
     """One part of the machine that is restored. refused: why it is left out; empty when it is not.
@@ -231,10 +233,14 @@ def _watchers(
 
 
 def carry_out(
-    undo: Undo, connection: sqlite3.Connection, state_dir: str, functions: Functions
+    undo: Undo,
+    connection: sqlite3.Connection,
+    state_dir: str,
+    functions: Functions,
+    secrets: Secrets,
 ) -> Undo:
     """Restore what is not refused. The undo as it went: what failed against expectation is refused
-    in it, too.
+    in it, too. secrets: those of this run, which shows nothing of what was not shown then.
     """
     import time
 
@@ -243,10 +249,13 @@ def carry_out(
     for _, group in groupby(undo.steps, key=lambda step: (step.kept.sequence, bool(step.refused))):
         some = list(group)
         if not some[0].refused:
+            secrets.is_silent = some[0].kept.silent
             try:
                 _restore(some, store, functions)
             except StateFailed as failure:
                 some = [step._replace(refused=failure.message) for step in some]
+            finally:
+                secrets.is_silent = False
         steps += some
     done = undo._replace(steps=tuple(steps))
     if not undo.of_path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from runner.api import StateFailed, running
@@ -111,20 +112,15 @@ def orphans(options: Options, listeners: Listeners = ()) -> Orphans:
 def _undeclared(options: Options, names: set[str]) -> list[Row]:
     if not os.path.exists(os.path.join(options.state_dir, NAME)):
         return []
-    connection = open_history(options.state_dir)
-    try:
+    with closing(open_history(options.state_dir)) as connection:
         return list(made.undeclared(connection, names))
-    finally:
-        connection.close()
 
 
 def forget_gone(options: Options, things: Sequence[str]) -> None:
     """Drop from the history what others have removed."""
     if things:
-        with readable():
-            connection = open_history(options.state_dir)
+        with readable(), closing(open_history(options.state_dir)) as connection:
             made.forget(connection, things)
-            connection.close()
         orphan_count.forget(options.state_dir)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,8 @@ def undo(
         held(options.state_dir, options.wait),
         session.opened(),
         readable(),
+        closing(open_history(options.state_dir)) as connection,
     ):
-        connection = open_history(options.state_dir)
         functions = session.registry.function
         plan = undoing.plan(connection, options.state_dir, number, functions, path)
         other = undoing.earlier(connection, plan.run)
@@ -64,7 +65,9 @@ def undo(
             changes_allowed(),
         ):
             session.run.begin(Execution(intends=intends))
-            plan = undoing.carry_out(plan, connection, options.state_dir, functions)
+            plan = undoing.carry_out(
+                plan, connection, options.state_dir, functions, session.run.secrets
+            )
             past.note_undone(
                 {step.kept.tag for step in plan.restored if step.kept.tag},
                 [watcher[:5] for watcher in plan.all_watchers],

@@ -60,6 +60,7 @@ class Secrets:
     """The secrets of one run."""
 
     def __init__(self) -> None:
+        self.is_silent = False  # what is done now is not shown, as with `no_log`
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
         self._finder: forms.Finder | None = None  # of those it knows, once there are any
@@ -411,7 +412,7 @@ class Secrets:
         if isinstance(event, CycleFound):
             return event._replace(picture=self.mask(event.picture))
         chunk = event.chunk
-        silent = bool(chunk and chunk.args.get("no_log"))
+        silent = self.is_silent or bool(chunk and chunk.args.get("no_log"))
         if chunk is not None and (silent or self):
             event = event._replace(chunk=self.chunk(chunk))
         if isinstance(event, ChangerCalled):

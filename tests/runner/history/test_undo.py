@@ -64,6 +64,33 @@ def test_undo_restores_files(machine: Machine) -> None:
 
 
 @needs_root("to give files away")
+def test_who_reads_earlier_runs_leaves_nothing_beside_them(machine: Machine) -> None:
+    machine.write(a=FILE, top="base: {'*': [a]}")
+    reactor = "    - onchanges: [file: '{tmp}/f']\n"
+    machine.write(b=FILE + "'false':\n  cmd.run:\n" + reactor)
+    state = machine.folder / "cache/state"
+    machine("highstate")
+    (machine.folder / "f").unlink()
+    machine("sls", "b", code=2)  # which leaves a reaction pending
+    there = {path.name for path in state.iterdir()}
+    for words in (
+        "history",
+        "history show last",
+        "history diff 1 2",
+        "history file {tmp}/f",
+        "why {tmp}/f",
+        "show pending",
+        "orphans",
+        "undo --test",
+        "highstate --test",
+        "sls b --test",
+        "undo",
+    ):
+        machine(*words.replace("{tmp}", str(machine.folder)).split(), code=None)
+        left = {path.name for path in state.iterdir() if "sqlite-" in path.name}
+        assert left <= there, words
+
+
 def test_undo_gives_owners_and_groups_back(machine: Machine) -> None:
     changed, gone = machine.folder / "f", machine.folder / "d"
     changed.write_text("old\n")
@@ -366,6 +393,8 @@ def test_what_a_state_with_no_log_did_is_restored_and_not_shown(machine: Machine
     link.symlink_to("/to/theirs")
     shown.append(machine("undo", "--strict", code=1).stderr)
     shown.append(machine("undo", "--out", "json", code=2).stdout)
+    shown.append(machine("history", "show", "last", "--out", "json").stdout)
+    shown.append(machine("undo", "last", "--test", code=2).stdout)
     assert "contents that are not shown" in shown[0]
     assert "l: points elsewhere" in shown[1] and "n: nothing instead of a link\n" in shown[1]
     assert "since: points elsewhere" in shown[3]
