@@ -10,6 +10,7 @@ from modules import _paths
 from modules.pkg._indispensable import indispensable
 from modules.pkg._outcome import NotDone, carry_out, refuse_image, set_holds
 from modules.pkg._planned import (
+    asks_ahead,
     brought,
     leftovers,
     list_pkgs,

@@ -45,8 +45,7 @@ def planned_packages(
     manager: PackageManager, changes: Changes, transaction: Transaction
 ) -> list[PlannedPackage] | None:
     """Return the packages that changes install; None where what is in them cannot be known."""
-    setting = fetching.settings()["packages"]
-    if setting == "never" or not manager.has("archives_ahead"):
+    if not manager.has("archives_ahead"):
         return None
     versions = tuple(sorted((name, each["new"]) for name, each in changes.items() if each["new"]))
     try:
@@ -54,7 +53,7 @@ def planned_packages(
     except OSError:  # a file that is only planned
         return None
     try:
-        contents = _contents_of(manager, versions, own, transaction, setting)
+        contents = _contents_of(manager, versions, own, transaction)
     except (BadArchive, CommandFailed, OSError) as problem:
         why = f"{problem}"
         if isinstance(problem, OSError):
@@ -74,7 +73,6 @@ def _contents_of(
     versions: Versions,
     own: Mapping[str, Archive],
     transaction: Transaction,
-    setting: object,
 ) -> dict[str, Contents] | None:
     """What packages hold; None where that cannot be known. own: archives that are no repository's.
     Raises BadArchive, CommandFailed and OSError.
@@ -86,6 +84,7 @@ def _contents_of(
     missing = tuple(archive for archive in archives.values() if not _is_there(archive))
     fetch = None
     if missing:
+        setting = fetching.settings()["packages"]
         if setting != "auto" or os.geteuid() != 0 or not fetching.has_network():
             return None
         fetch = partial(_fetch, manager, missing, transaction)

@@ -9,6 +9,7 @@ machine as it is.
 
 from __future__ import annotations
 
+from modules._machine import fetching
 from modules._planned.machine import merged_names, planned_machine
 from modules.pkg.package_manager import Changes, Versions
 from modules.pkg.providers import provider
@@ -24,6 +25,12 @@ def note_plan(changes: Changes) -> None:
     """Keep in mind what the state that runs now will do."""
     if here.chunk:
         planned_machine().simulated[here.chunk.tag] = changes
+
+
+@for_states
+def asks_ahead() -> bool:
+    """Return whether the package manager may be asked for what a dry run alone wants to know."""
+    return bool(fetching.settings()["packages"] != "never")
 
 
 @for_states

@@ -10,6 +10,7 @@ from modules._planned.machine import looks_kept, planned_machine
 from modules.pkg import _scripts
 from modules.pkg._ahead import PlannedPackage, planned_packages
 from modules.pkg._laid import former_package, install, take_away
+from modules.pkg._planned import asks_ahead
 from modules.pkg._scripts import calculated
 from modules.pkg.package_manager import NEEDS, PROVIDES, PackageManager, Transaction
 from modules.pkg.providers import provider
@@ -33,14 +34,17 @@ def _plan(transaction: Transaction) -> None:
         raise Unforeseen(str(transaction))
     machine.carried_out.add(tag)
     changes = machine.simulated[tag]
-    manager = provider()
     purges = transaction.action == "purge"
-    going = [name for name, change in changes.items() if not change["new"]]
-    pending = _take_away(manager, going, purges)
     if purges:
         machine.purged.update(target.name for target in transaction.targets)
     elif transaction.action == "install":
         machine.purged.difference_update(target.name for target in transaction.targets)
+    if not asks_ahead():
+        leave_pending()
+        return
+    manager = provider()
+    going = [name for name, change in changes.items() if not change["new"]]
+    pending = _take_away(manager, going, purges)
     packages = planned_packages(manager, changes, transaction)
     if pending is None or packages is None:  # nobody knows what they bring, or take away
         leave_pending()

@@ -115,7 +115,7 @@ def latest(
             simulation.refuse(install, selection.ERROR)
         return planned(changes or at_least)
 
-    yield planned(at_least)._replace(in_dry_run=with_needs)
+    yield simulation.ahead(planned(at_least), with_needs)
     selection.answer(how.debconf)
     transaction = Transaction("install", tuple(targets.values()), options)
     with pkg.environment(how.env):
@@ -178,8 +178,8 @@ def removed(
         comment = f"The following packages will be removed: {', '.join(there)}."
         return Plan(changes, comment, provides=OPEN)
 
-    yield planned(at_least)._replace(
-        in_dry_run=lambda: planned(simulation.to_remove(there) or at_least)
+    yield simulation.ahead(
+        planned(at_least), lambda: planned(simulation.to_remove(there) or at_least)
     )
     done = selection.carried_out(Transaction("remove", tuple(map(PackageTarget, there))), present)
     return Done(_gone("removed", wanted, there), done)
@@ -237,7 +237,7 @@ def purged(
     def with_others() -> Plan | None:
         return planned(simulation.to_purge(tuple(removed)) or removed) if removed else None
 
-    yield planned(removed)._replace(in_dry_run=with_others)
+    yield simulation.ahead(planned(removed), with_others)
     done = selection.carried_out(Transaction("purge", tuple(map(PackageTarget, there))), present)
     return Done(_gone("purged", wanted, there), {"removed": gone, "installed": done})
 

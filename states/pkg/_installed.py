@@ -111,7 +111,8 @@ def installed(
             provides=simulation.brought(todo.guessed if changes is None else changes),
         )
 
-    yield planned(todo.at_least())._replace(in_dry_run=lambda: planned(todo.foreseen()))
+    at_least = planned(todo.at_least())
+    yield simulation.ahead(at_least, lambda: planned(todo.foreseen()), todo.refuse_unlisted)
     selection.answer(how.debconf)
     held = held_packages() & {*missing} if how.update_holds else frozenset()
     with pkg.environment(how.env):
@@ -301,6 +302,9 @@ class _Installation:
         """Return what will be changed, but for what the packages bring along; None when nobody can
         say.
         """
+        if not pkg.asks_ahead():
+            simulation.plan(self.guessed)
+            return self.guessed
         own = self._own
         if not self._names or (own and own.keys() <= self._newest.keys() and not any(own.values())):
             return self.guessed
@@ -313,12 +317,17 @@ class _Installation:
         if not self._names:
             return {}
         changes = self._simulated
-        if changes is None and not self._files:
-            unasked = [package for package in self._names if package not in self._others]
-            selection.refuse_unlisted(unasked, self._newest)
+        if changes is None:
+            self.refuse_unlisted()
         if changes is None and (self._own.keys() == self._targets.keys() or self._files):
             simulation.refuse(self._transaction(self._targets), selection.PROBLEM)
         return None if changes is None else _without(self._others, changes)
+
+    def refuse_unlisted(self) -> None:
+        """Raise StateFailed for what no package list has."""
+        if not self._files:
+            own = [package for package in self._names if package not in self._others]
+            selection.refuse_unlisted(own, self._newest)
 
     @cached_property
     def _simulated(self) -> pkg.Changes | None:

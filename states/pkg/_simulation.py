@@ -13,12 +13,12 @@ import re
 
 from modules import pkg
 from modules.pkg import Changes, InstallOptions, Need, PackageTarget, Simulation, Transaction
-from runner.api import Chunk, StateFailed, here
+from runner.api import Chunk, Plan, StateFailed, here
 from states.pkg import _selection as selection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 _Names = tuple[str, ...]
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")
@@ -31,6 +31,20 @@ def present() -> dict[str, str]:
     run are done.
     """
     return pkg.list_pkgs()
+
+
+def ahead(
+    plan: Plan, look: Callable[[], Plan | None], check: Callable[[], None] = lambda: None
+) -> Plan:
+    """A Plan with what a dry run asks the package manager for; with a check alone, where it is to
+    ask nothing.
+    """
+
+    def unasked() -> Plan:
+        check()
+        return plan._replace(exact=False, why="`foresee: {packages: never}` asks for nothing more")
+
+    return plan._replace(in_dry_run=look if pkg.asks_ahead() else unasked)
 
 
 plan = pkg.note_plan

@@ -107,7 +107,14 @@ def test_what_a_pending_package_may_bring_is_undecided(debian: Debian) -> None:
     packages = {name: {"pkg.installed": []} for name in ("aaa", "tool", "ufw")}
     firewall = {"a firewall": {"ufw.enabled": []}}
     debian.tree(all=json.dumps(packages | UNDECIDED | DECIDED | BY_ANY | firewall))
+    asked = '#!/bin/sh\necho "$0 $*" >>/tmp/asked; exec /usr/bin/${0##*/} "$@"\n'
+    for program in ("apt-get", "apt-cache", "dpkg"):
+        debian.write(f"/usr/local/sbin/{program}", asked)
+    debian.run("chmod 755 /usr/local/sbin/*")
+    asked_for = "/usr/local/sbin/apt-cache policy -- aaa tool ufw"  # what there is, and no more
     dry = debian.results("sls", "all", "--test")
+    assert debian.run("cat /tmp/asked").stdout == asked_for + "\n"
+    debian.run("rm /usr/local/sbin/*")
     decides = {
         name: re.search(r"(?:depends on|decided when) (pkg: \w+)", each["comment"])
         for name, each in dry.items()
