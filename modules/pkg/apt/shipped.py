@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from modules import _paths, cmd
 from modules._paths import text_of
 from modules.pkg.package_manager import Shipped
-from runner.api import cached_look
+from runner.api import Record, cached_look
 
 INFO = "/var/lib/dpkg/info"
 DIVERSIONS = "/var/lib/dpkg/diversions"
@@ -59,7 +59,11 @@ def shipped() -> Shipped:
     for line in read_all(UCF).splitlines():
         digest, _, path = line.partition("  ")
         paths[path] = f"md5:{digest}"
-    usual, configuration = _declared()
+    usual, configuration = set[str](), dict[str, str]()
+    for each in _packages():
+        usual |= {each.name} if each.is_usual else set()
+        own = each.configuration if each.is_installed else {}
+        configuration |= {path: own[path] for path in own if path not in each.obsolete}
     digests = {f"md5:{line[:32]}" for line in read_all(f"{INFO}/*.md5sums").splitlines()}
     copies = digests | {*configuration.values()}
     scripts = read_all(f"{INFO}/*.p[or][se]*inst").replace("\\\n", " ")
@@ -73,23 +77,41 @@ def shipped() -> Shipped:
 
 def configuration(names: Iterable[str]) -> dict[str, str]:
     """Return the configuration files of packages, with their digests."""
-    known = _configuration_by_name()
-    return {path: digest for name in names for path, digest in known.get(name, {}).items()}
+    wanted = {*names}
+    found: dict[str, str] = {}
+    for each in _packages():
+        if not wanted.isdisjoint((each.name, f"{each.name}:{each.architecture}")):
+            found |= each.configuration
+    return found
+
+
+class _Package(Record):
+    """A package as dpkg knows it. is_usual: each installation has it. configuration: its files of
+    that kind with their digests; obsolete: those that it brings no more.
+    """
+
+    name: str
+    architecture: str
+    is_installed: bool
+    is_usual: bool
+    configuration: dict[str, str]
+    obsolete: set[str]
 
 
 @cached_look("packages", "/var/lib/dpkg/status")
-def _configuration_by_name() -> dict[str, dict[str, str]]:
-    """The configuration files of all packages, by the names that each has."""
-    fields = "${Package}\\t${Architecture}\\n${Conffiles}\\n"
-    found: dict[str, dict[str, str]] = {}
-    own: list[dict[str, str]] = []
-    for line in cmd.probe(["dpkg-query", "-W", "-f", fields]).stdout.splitlines():
+def _packages() -> list[_Package]:
+    fields = "${Package}\\t${Architecture}\\t${db:Status-Status}\\t${Essential}\\t${Priority}\\n"
+    asked = ["dpkg-query", "-W", "-f", fields + "${Conffiles}\\n"]
+    found: list[_Package] = []
+    for line in cmd.probe(asked).stdout.splitlines():
         if match := _CONFFILE.match(line):
-            for files in own:
-                files[match[1]] = f"md5:{match[2]}"
+            found[-1].configuration[match[1]] = f"md5:{match[2]}"
+            if match[3]:
+                found[-1].obsolete.add(match[1])
         elif "\t" in line and not line.startswith(" "):
-            name, _, architecture = line.partition("\t")
-            own = [found.setdefault(each, {}) for each in (name, f"{name}:{architecture}")]
+            name, architecture, state, essential, priority = line.split("\t")
+            is_usual = essential == "yes" or priority in _USUAL
+            found.append(_Package(name, architecture, state == "installed", is_usual, {}, set()))
     return found
 
 
@@ -97,21 +119,3 @@ def paths(stems: Sequence[str]) -> list[str]:
     """Return the files and folders of an installed package. stems: the names that it may have."""
     lines = "".join(read_all(f"{INFO}/{stem}.list") for stem in stems).splitlines()
     return [line for line in lines if line.startswith("/") and line != "/."]
-
-
-def _declared() -> tuple[list[str], dict[str, str]]:
-    """The packages that each installation has, and configuration files with their digests."""
-    fields = (
-        "${binary:Package}\\t${db:Status-Status}\\t${Essential}\\t${Priority}\\n${Conffiles}\\n"
-    )
-    usual: list[str] = []
-    files: dict[str, str] = {}
-    installed = False
-    for line in cmd.probe(["dpkg-query", "-W", "-f", fields]).stdout.splitlines():
-        if "\t" in line:
-            name, state, essential, priority = line.split("\t")
-            installed = state == "installed"
-            usual += [name.partition(":")[0]] if essential == "yes" or priority in _USUAL else []
-        elif installed and (match := re.fullmatch(r" (/.*) ([0-9a-f]{32})", line)):
-            files[match[1]] = f"md5:{match[2]}"
-    return usual, files
