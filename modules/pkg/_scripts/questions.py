@@ -240,29 +240,21 @@ for _name in ("expr", "printf", "seq", "uname"):
 class Filter(Record):
     """A program that alters nothing, but prints what it makes of files or its input. flags: the
     letters that it may be given; valued: its options with a value; plain: words before its files.
+    safe: words with which it refuses (1) what would write. alters: the pattern of a word with which
+    it writes; edit: what it does then. reads: so many files; it writes to another one. by_file:
+    whether it prints the names of so many files, or goes by each of them.
     """
 
     flags: str
     valued: tuple[str, ...] = ()
     plain: int = 0
-    safe: tuple[str, ...] = ()  # words that keep it from writing
-    alters: str = ""  # the pattern of a word with which it does
+    safe: tuple[str, ...] = ()
+    alters: str = ""
+    edit: Callable[[Filter, Sequence[str]], Told] | None = None
+    reads: int | None = None
+    by_file: Callable[[str, Sequence[str], int], bool] = lambda letters, words, files: False
 
 
-FILTERS = {
-    "awk": Filter("", ("-F", "-v"), 1, (), r".*(system|getline|[|]|>>|>\s*[\"$a-zA-Z(]|print.*>)"),
-    "cut": Filter("sz", ("-d", "-f", "-c", "-b")),
-    "egrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
-    "fgrep": Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1),
-    "grep": Filter("qsxiwcvohlEFP", ("-e", "-m", "-A", "-B"), 1),
-    "head": Filter("qv0123456789", ("-n", "-c")),
-    "sed": Filter("nrEsuz", ("-e",), 1, ("--sandbox",), r"-[nrEsuz]*i|--in-place"),
-    "sort": Filter("unrfbV", ("-k", "-t"), 0, (), r"-[a-zA-Z]*o|--o"),
-    "tail": Filter("q0123456789", ("-n", "-c")),
-    "tr": Filter("cdsC", (), 9),
-    "uniq": Filter("cdui"),
-    "wc": Filter("lcwm"),
-}
 LONG = {"--quiet": "-q", "--silent": "-q", "--regexp": "-e", "--expression": "-e"}
 LONG |= {"--regexp-extended": "-E", "--extended-regexp": "-E", "--invert-match": "-v"}
 LONG |= {"--ignore-case": "-i", "--unique": "-u"}
@@ -302,18 +294,19 @@ def _parted(kind: Filter, words: Sequence[str]) -> tuple[list[str], list[str], l
 
 def _filters(name: str, kind: Filter) -> None:
     def only_looks(words: Sequence[str]) -> bool:
-        if name == "uniq":  # of two files it writes the second
-            return sum(not word.startswith("-") for word in words) < 2
         if kind.alters and any(re.match(kind.alters, word, re.S) for word in words):
             return False
-        return name != "sed" or _writes_nothing(kind, words)
+        files = sum(not word.startswith("-") for word in words)
+        if kind.reads is not None and files > kind.reads:
+            return False
+        return not kind.safe or _refuses_nothing(name, kind, words)
 
     @known(name, only_looks=only_looks)
     def filtered(words: list[str], text: str | None) -> Told:
         if not only_looks(words):
-            if name == "sed":
-                return _in_place(kind, words)
-            raise Unread(name)
+            if kind.edit is None:
+                raise Unread(name)
+            return kind.edit(kind, words)
         given, plain, files = _parted(kind, words)
         held = [read(path) if path != "-" else text for path in absolute(files)]
         if None in held:
@@ -322,31 +315,17 @@ def _filters(name: str, kind: Filter) -> None:
         if read_text is None or not all((each or "\n").endswith("\n") for each in held[:-1]):
             return Outcome(None, None)
         told = said([name, *kind.safe, *given, "--", *plain], read_text)
-        return told._replace(output=None) if _names_files(name, words, len(files)) else told
+        letters = "".join(word for word in words if word[:1] == "-")
+        return told._replace(output=None) if kind.by_file(letters, words, len(files)) else told
 
 
-def _names_files(name: str, words: Sequence[str], files: int) -> bool:
-    """Return whether a filter prints the names of so many files, or goes by each of them."""
-    letters = "".join(word for word in words if word[:1] == "-")
-    match name:
-        case "grep" | "egrep" | "fgrep":
-            return bool(files) and ("l" in letters or (files > 1 and not {*"hq"} & {*letters}))
-        case "head" | "tail":
-            return files > 1 and "q" not in letters
-        case "sed":
-            return files > 1 and "s" in letters
-        case "awk":
-            return bool(files) and any("FILENAME" in word or "FNR" in word for word in words)
-    return name == "wc" and bool(files)
-
-
-def _writes_nothing(kind: Filter, words: Sequence[str]) -> bool:
-    """Return whether a script of sed has no command that writes a file or runs a program."""
+def _refuses_nothing(name: str, kind: Filter, words: Sequence[str]) -> bool:
+    """Return whether what a filter is told has no command that writes a file or runs a program."""
     try:
         given, plain, _ = _parted(kind, words)
     except Unread:
         return True
-    return said(["sed", *kind.safe, *given, "--", *plain]).status != 1
+    return said([name, *kind.safe, *given, "--", *plain]).status != 1
 
 
 def _in_place(kind: Filter, words: Sequence[str]) -> Told:
@@ -371,6 +350,46 @@ def _in_place(kind: Filter, words: Sequence[str]) -> Told:
     return status
 
 
+def _by_file_of_grep(letters: str, words: Sequence[str], files: int) -> bool:
+    return bool(files) and ("l" in letters or (files > 1 and not {*"hq"} & {*letters}))
+
+
+def _by_file_of_awk(letters: str, words: Sequence[str], files: int) -> bool:
+    return bool(files) and any("FILENAME" in word or "FNR" in word for word in words)
+
+
+_GREP = Filter("qsxiwcvohlEF", ("-e", "-m", "-A", "-B"), 1, by_file=_by_file_of_grep)
+_HEAD = Filter(
+    "qv0123456789", ("-n", "-c"), by_file=lambda letters, _, files: files > 1 and "q" not in letters
+)
+FILTERS = {
+    "awk": Filter(
+        "",
+        ("-F", "-v"),
+        1,
+        alters=r".*(system|getline|[|]|>>|>\s*[\"$a-zA-Z(]|print.*>)",
+        by_file=_by_file_of_awk,
+    ),
+    "cut": Filter("sz", ("-d", "-f", "-c", "-b")),
+    "egrep": _GREP,
+    "fgrep": _GREP,
+    "grep": _GREP._replace(flags=f"{_GREP.flags}P"),
+    "head": _HEAD,
+    "sed": Filter(
+        "nrEsuz",
+        ("-e",),
+        1,
+        ("--sandbox",),
+        r"-[nrEsuz]*i|--in-place",
+        _in_place,
+        by_file=lambda letters, _, files: files > 1 and "s" in letters,
+    ),
+    "sort": Filter("unrfbV", ("-k", "-t"), alters=r"-[a-zA-Z]*o|--o"),
+    "tail": _HEAD._replace(flags="q0123456789"),
+    "tr": Filter("cdsC", (), 9),
+    "uniq": Filter("cdui", reads=1),
+    "wc": Filter("lcwm", by_file=lambda letters, words, files: bool(files)),
+}
 for _name, _kind in FILTERS.items():
     _filters(_name, _kind)
 
