@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, _paths, file
@@ -101,23 +101,35 @@ def _set(path: str, mode: str, owner: tuple[str | int | None, str | int | None])
 
 def make_accounts(names: Sequence[str]) -> None:
     """Plan what systemd-sysusers makes of files of sysusers.d. Raises Unread."""
+    users, groups = _numbers(_accounts.users()), _numbers(_accounts.groups())
+    used = {*users.values(), *groups.values()}
+
+    def add_group(name: str, gid: int | None) -> None:
+        groups[name] = _free_number(used) if gid is None else gid
+        used.add(groups[name])
+        provider().groupadd(Group(name, gid=groups[name], system=True))
+
     for words in declared("sysusers", names):
         kind, name, number, gecos, home, shell = [*words, *["-"] * (6 - len(words))][:6]
         if "%" in name or number.startswith("/"):
             raise Unread(f"{kind} {name}")
         uid, _, group = number.partition(":")
         given = int(uid) if uid.isdigit() else None
-        if kind == "g" and name not in _accounts.groups():
-            provider().groupadd(Group(name, gid=_number(given), system=True))
-        elif kind in ("u", "u!") and name not in _accounts.users():
-            if not group and name not in _accounts.groups():
-                provider().groupadd(Group(name, gid=_number(given), system=True))
-            own = None if group else _accounts.group(name).gr_gid
-            free = own if own not in _numbers(_accounts.users()) else None
+        if kind == "g" and name not in groups:
+            add_group(name, given)
+        elif kind in ("u", "u!") and name not in users:
+            if not group and name not in groups:
+                add_group(name, given)
+            if given is None:
+                own = None if group else groups[name]
+                taken = own is None or own in users.values()
+                given = _free_number(used) if taken or own is None else own
+            users[name] = given
+            used.add(given)
             provider().useradd(
                 Account(
                     name,
-                    uid=_number(free if given is None else given),
+                    uid=given,
                     gid=group or name,
                     gecos="" if gecos == "-" else gecos,
                     home="/" if home == "-" else home,
@@ -133,13 +145,8 @@ def make_accounts(names: Sequence[str]) -> None:
 LAST_SYSTEM = 999  # the number that the first account gets, if it is free
 
 
-def _number(given: int | None) -> int:
-    return _free_number() if given is None else given
-
-
-def _free_number() -> int:
+def _free_number(used: Collection[int]) -> int:
     """The highest number of the system's that neither a user nor a group has."""
-    used = _numbers(_accounts.users()) | _numbers(_accounts.groups())
     free = (number for number in range(LAST_SYSTEM, 0, -1) if number not in used)
     number = next(free, 0)
     if not number:
@@ -147,5 +154,5 @@ def _free_number() -> int:
     return number
 
 
-def _numbers(accounts: Mapping[str, Sequence[Any]]) -> set[int]:
-    return {entry[2] for entry in accounts.values()}
+def _numbers(accounts: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+    return {name: entry[2] for name, entry in accounts.items()}

@@ -88,3 +88,26 @@ def test_a_script_gets_no_number_where_none_is_free(
     file.write("/usr/lib/sysusers.d/zoe.conf", b"g zoe -\n")
     with pytest.raises(Unread, match="free"):
         declared_files.make_accounts(["zoe.conf"])
+
+
+def test_tables_are_taken_whole_once_for_the_accounts_that_packages_declare(
+    reads: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write("/etc/passwd", b"root:x:0:0::/:/bin/sh\nold:x:998:998::/:/bin/sh\n")
+    file.write("/etc/group", b"root:x:0:\nold:x:998:\n")
+    lines = [f"u new{number} -\n" for number in range(20)] + ["u old -\ng late 5\nm new0 late\n"]
+    file.write("/usr/lib/sysusers.d/zoe.conf", "".join(lines).encode())
+    whole = Counter[str]()
+    for look in (_accounts.users, _accounts.groups):
+
+        def counting(look: Callable[[], object] = look) -> object:
+            whole[look.__name__] += 1
+            return look()
+
+        monkeypatch.setattr(_accounts, look.__name__, counting)
+    declared_files.make_accounts(["zoe.conf"])
+    assert whole == {"users": 1, "groups": 1}
+    new = [user.info(f"new{number}") for number in range(20)]
+    assert [each["uid"] for each in new] == [999, *range(997, 978, -1)]
+    assert [each["gid"] for each in new] == [each["uid"] for each in new]
+    assert group.info("late")["members"] == ["new0"]
