@@ -133,6 +133,10 @@ def unseen(planned: str) -> CommandFailed:
     return CommandFailed(f"{planned} is only planned", missing=("planned", planned))
 
 
+# why a program whose end has come is waited for
+HELD = " since what it started holds its output open: `bg: True`, or `>FILE 2>&1 &` for that alone"
+
+
 def run_to_end(
     argv: list[str],
     *,
@@ -207,11 +211,11 @@ def run_to_end(
     except BaseException as error:
         if process is None:
             raise _not_started(argv, error, user) from None
+        held = HELD if _has_ended(process) else ""
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
-            return Completed(
-                1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True
-            )
+            why = f"timed out after {timeout:g} seconds{held}"
+            return Completed(1, why, "", process.pid, timed_out=True)
         raise
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
@@ -277,6 +281,12 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
     return CommandFailed(
         f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0])
     )
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a program has ended; it keeps its number."""
+    how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return process.returncode is not None or bool(os.waitid(os.P_PID, process.pid, how))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

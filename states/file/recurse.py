@@ -70,7 +70,8 @@ def recurse(
     user: The owner of folders, files and links; without it as it is.
     group: The group of folders, files and links; without it as it is.
     dir_mode: The rights of the folders; without it as they are.
-    file_mode: The rights of the files; without it as they are, and with `keep` as in the tree.
+    file_mode: The rights of the files, with `keep` as in the tree; without it as they are, and no
+      new one can be executed.
     sym_mode: Ignored; links have no rights of their own.
     template: What renders each file: `jinja`, `mako` or `py`.
     context, replace, defaults, backup: As of file.managed.

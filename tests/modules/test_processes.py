@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 import time
@@ -67,3 +68,16 @@ def test_the_traceback_of_a_program_is_not_what_it_said() -> None:
     assert done.error_text.splitlines()[:2] == ["ERROR: Exception:", "no such thing"]
     assert done.error_text.endswith("\nit failed without a word\nafter")
     assert processes.Completed(1, "out\n", "").error_text == "out"
+
+
+def test_what_is_waited_for_at_a_timeout_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def communicate(process: subprocess.Popen[bytes], *_: object) -> None:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # not for what it has started
+        raise subprocess.TimeoutExpired("sh", 5)
+
+    monkeypatch.setattr(processes, "communicate", communicate)
+    with running(HarnessHere()):
+        done = processes.run_to_end(
+            ["sh", "-c", "sleep 1000 &"], env={**os.environ}, cwd=None, stdin=None, timeout=5
+        )
+    assert done.stdout.startswith("timed out after 5 seconds since what it started holds its")
