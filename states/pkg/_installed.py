@@ -160,7 +160,7 @@ def _real_names(wanted: dict[str, str | None]) -> dict[str, str | None]:
     unknown = tuple(name for name in absent if name not in newest)
     if not unknown or not pkg.provider().has("capabilities"):
         return wanted
-    providing = pkg.provider().resolve_capabilities(unknown)
+    providing = simulation.provided(unknown)
     return {providing.get(name, name): want for name, want in wanted.items()}
 
 

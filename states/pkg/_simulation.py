@@ -10,15 +10,16 @@ not certain, the state is simulated alone.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from modules import pkg
 from modules.pkg import Changes, InstallOptions, Need, PackageTarget, Simulation, Transaction
-from runner.api import Chunk, Plan, StateFailed, here
+from runner.api import Chunk, CommandFailed, Plan, StateFailed, here
 from states.pkg import _selection as selection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 _Names = tuple[str, ...]
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")
@@ -53,11 +54,28 @@ brought = pkg.brought
 
 def candidates(names: Collection[str]) -> dict[str, str]:
     """The newest versions of packages; asked once for all that the states of this run name."""
+    versions = pkg.provider().candidates(tuple(sorted({*_looked_up(), *names})))
+    return {name: versions[name] for name in names if name in versions}
+
+
+def _looked_up() -> set[str]:
     store = here.store("pkg.ahead")
     if "names" not in store:
         store["names"] = {name for chunk in here.chunks for name in _names(chunk, _LOOKED_UP)}
-    versions = pkg.provider().candidates(tuple(sorted({*store["names"], *names})))
-    return {name: versions[name] for name in names if name in versions}
+    names: set[str] = store["names"]
+    return names
+
+
+def provided(names: Sequence[str]) -> dict[str, str]:
+    """The packages that provide names which are no packages; asked once for all such names of this
+    run, where each is clear.
+    """
+    manager = pkg.provider()
+    others = _looked_up() - present().keys()
+    every = {*others - candidates(others).keys(), *names}
+    with suppress(CommandFailed):
+        return manager.resolve_capabilities(tuple(sorted(every)))
+    return manager.resolve_capabilities(tuple(names))
 
 
 def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[str, str], bool]:

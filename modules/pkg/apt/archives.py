@@ -10,13 +10,12 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from modules import cmd
 from modules._texts.url import local_path
 from modules.pkg import _run
 from modules.pkg._provided import size_of
 from modules.pkg._tar import opened_tar
 from modules.pkg.apt import get as apt_get
-from modules.pkg.apt import path_rules
+from modules.pkg.apt import path_rules, questions
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.package_manager import Archive, Control
 
@@ -35,10 +34,10 @@ def words_of(versions: Iterable[tuple[str, str]]) -> list[str]:
 
 def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
     """Return the archives of packages, by name."""
-    quiet = ["apt-get", "-q", "--print-uris", "download", "--", *words_of(versions)]
+    quiet = ["-q", "--print-uris", "download", "--", *words_of(versions)]
     wanted = {(name.partition(":")[0], version): name for name, version in versions}
     found = {}
-    for line in cmd.probe(quiet, env=apt_get.QUIET).stdout.splitlines():
+    for line in questions.probe("apt-get", *quiet, env=apt_get.QUIET).stdout.splitlines():
         match = _URI.match(line)
         if match is None or match["kind"].lower() not in DIGESTS:
             continue

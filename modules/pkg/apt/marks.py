@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from modules import _paths, cmd
+from modules.pkg.apt import questions
 from runner.api import CommandFailed, here
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ STATES = "/var/lib/apt/extended_states"
 
 def manually_installed() -> list[str]:
     """Return the packages that apt does not have as installed for others. Raises CommandFailed."""
-    done = cmd.probe(["apt-mark", "showmanual"])
+    done = questions.probe("apt-mark", "showmanual")
     if done.retcode:
         raise CommandFailed(f"apt-mark showmanual: {done.stderr.strip()}")
     return done.stdout.split()
@@ -35,7 +36,7 @@ def mark(automatic: Sequence[str], manual: Sequence[str], *options: str) -> None
     """Have apt note why packages are installed. Raises CommandFailed if apt-mark fails."""
     for action, names in (("auto", automatic), ("manual", manual)):
         if names:
-            done = cmd.probe(["apt-mark", *options, action, "--", *names])
+            done = questions.probe("apt-mark", *options, action, "--", *names)
             if done.retcode:
                 raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
 

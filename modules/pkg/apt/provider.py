@@ -18,7 +18,7 @@ from modules.pkg.apt import depends as apt_depends
 from modules.pkg.apt import get as apt_get
 from modules.pkg.apt import marks as apt_marks
 from modules.pkg.apt import path_rules as path_rules
-from modules.pkg.apt import repositories
+from modules.pkg.apt import questions, repositories
 from modules.pkg.apt import security as apt_security
 from modules.pkg.apt import shipped as apt_shipped
 from modules.pkg.apt import status as apt_status
@@ -99,7 +99,7 @@ def dpkg_states() -> dict[str, tuple[str, str]]:
 @cached_look("architecture", "/usr/bin/dpkg")
 def architecture() -> str:
     """Return what this machine's own packages are built for."""
-    return cmd.probe(["dpkg", "--print-architecture"]).stdout
+    return questions.own_architecture() or cmd.probe(["dpkg", "--print-architecture"]).stdout
 
 
 def name_normalizer(own: str = "") -> Callable[[str], str]:
@@ -173,7 +173,7 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are
     missing.
     """
-    done = cmd.probe(["apt-cache", "policy", "--", *names])
+    done = questions.probe("apt-cache", "policy", "--", *names)
     newest: dict[str, str] = {}
     name = ""
     for line in done.stdout.splitlines():
@@ -188,7 +188,7 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
 
 def versions(name: str) -> list[str]:
     """All versions of a package that apt could install, newest first."""
-    done = cmd.probe(["apt-cache", "madison", "--", name])
+    done = questions.probe("apt-cache", "madison", "--", name)
     return list(
         dict.fromkeys(
             line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line
@@ -200,7 +200,7 @@ def available() -> dict[str, list[str]]:
     """The packages in the lists, with their versions."""
     found: dict[str, list[str]] = {}
     name = ""
-    for line in cmd.probe(["apt-cache", "dumpavail"]).stdout.splitlines():
+    for line in questions.probe("apt-cache", "dumpavail").stdout.splitlines():
         key, _, value = line.partition(": ")
         if key == "Package":
             name = value
@@ -245,7 +245,7 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
         return _stands(there[name], relation, version)
 
     words = [*(f"--no-{kind}" for kind in unread), "-o", "APT::Cache::ShowVersion=true"]
-    done = cmd.probe(["apt-cache", "depends", *words, "--", *names])
+    done = questions.probe("apt-cache", "depends", *words, "--", *names)
     return {
         normalized(name): needed
         for name, needed in apt_depends.parse(done.stdout.splitlines(), normalized, stands)
@@ -315,7 +315,8 @@ def refuse_patterns(names: Sequence[str]) -> None:
 
 @cached_look("candidates", *_KNOWLEDGE)
 def _is_known(name: str) -> bool:
-    return name in cmd.probe(["apt-cache", "pkgnames", "--all-names", "--", name]).stdout.split()
+    found = questions.probe("apt-cache", "pkgnames", "--all-names", "--", name)
+    return name in found.stdout.split()
 
 
 def _target_word(target: PackageTarget) -> str:
@@ -356,13 +357,13 @@ def simulate_after(
 
 def _simulate(transaction: Transaction, *options: str) -> Simulation:
     # without its log of what it plans: a look writes nothing
-    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=", *options]
+    quiet = ["-s", "-q", "-y", "-o", "Dir::Log::Planner=", *options]
     try:
         chosen, kept = _of_security(transaction, *options)
         words = transaction_words(chosen)
     except CommandFailed as failure:
         return Simulation(None, failure.message)
-    done = cmd.probe([*quiet, *words], env=apt_get.QUIET)
+    done = questions.probe("apt-get", *quiet, *words, env=apt_get.QUIET)
     if done.retcode:
         return Simulation(None, "" if apt_get.repairs(done) else apt_get.errors(done))
     kept = kept or tuple(map(normal, apt_security.kept_back(done.stdout)))
@@ -476,7 +477,7 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     refuse_patterns([*names, *release])
     for action, chosen in (("hold", names), ("unhold", release)):
         if chosen:
-            done = cmd.probe(["apt-mark", action, "--", *chosen])
+            done = questions.probe("apt-mark", action, "--", *chosen)
             if done.retcode:
                 raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
 
@@ -586,7 +587,7 @@ def _installed_on(name: str, built_for: str) -> dict[str, Any]:
 def show(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
     """Return what the package lists say of packages: name -> version -> field -> text."""
     described: dict[str, dict[str, dict[str, str]]] = {}
-    for stanza in cmd.probe(["apt-cache", "show", "--", *names]).stdout.split("\n\n"):
+    for stanza in questions.probe("apt-cache", "show", "--", *names).stdout.split("\n\n"):
         fields: dict[str, str] = {}
         last = ""
         for line in stanza.splitlines():
@@ -608,8 +609,8 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
     """
     known = {**candidates(names), **list_pkgs()}
     providing = {name: name for name in names if name in known}
-    for name in names:
-        packages = [] if name in providing else _providers(name)
+    unknown = [name for name in names if name not in known]
+    for name, packages in _providers(unknown).items():
         there = [package for package in packages if package in list_pkgs()]
         if len(packages) > 1 and not there:
             what = f"E: {name} is no package; {', '.join(packages)} provide it: name one of them"
@@ -619,14 +620,17 @@ def resolve_capabilities(names: tuple[str, ...]) -> dict[str, str]:
     return providing
 
 
-def _providers(name: str) -> list[str]:
-    """The packages that provide a name, sorted. To apt a name that it does not know is a pattern,
-    which brings others.
+def _providers(names: Sequence[str]) -> dict[str, list[str]]:
+    """The packages that provide each name, sorted. A name that apt does not know is a pattern to
+    it, which brings others.
     """
-    shown = cmd.probe(["apt-cache", "showpkg", "--", name]).stdout
-    of_name = f"\n{shown}".partition(f"\nPackage: {name}\n")[2].partition("\nPackage: ")[0]
-    lines = of_name.partition("\nReverse Provides: \n")[2].splitlines()
-    return sorted({normal(line.split()[0]) for line in lines if line.strip()})
+    shown = questions.probe("apt-cache", "showpkg", "--", *names).stdout if names else ""
+    found = {}
+    for name in names:
+        of_name = f"\n{shown}".partition(f"\nPackage: {name}\n")[2].partition("\nPackage: ")[0]
+        lines = of_name.partition("\nReverse Provides: \n")[2].splitlines()
+        found[name] = sorted({normal(line.split()[0]) for line in lines if line.strip()})
+    return found
 
 
 def remounts() -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from modules import cmd
+from modules.pkg.apt import questions
 
 # the suite of a line `500 http://deb.debian.org/debian-security bookworm-security/main amd64 ...`
 _ARCHIVE = re.compile(r"-?\d+ \S+ (?:\S+-security|[^\s/]+/updates)/\S+ ")
@@ -32,7 +32,7 @@ def versions(names: Iterable[str], normalized: Callable[[str], str]) -> dict[str
         return {}
     found: dict[str, str] = {}
     name = version = ""
-    for line in cmd.probe(["apt-cache", "policy", "--", *words]).stdout.splitlines():
+    for line in questions.probe("apt-cache", "policy", "--", *words).stdout.splitlines():
         if line and not line.startswith(" "):
             name, version = normalized(line.removesuffix(":")), ""
         elif entry := _VERSION.fullmatch(line):  # the newest first; what is there ends the list

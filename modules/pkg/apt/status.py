@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from modules import _paths, cmd, file
+from modules import _paths, file
+from modules.pkg.apt import questions
+from modules.pkg.apt.questions import STATUS, UPDATES
 from runner.api import here, pattern
 
 TYPE_CHECKING = False
@@ -11,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 _STATUS = pattern(r"(?m)^(Status: )(?:install|hold)\b")
-STATUS = "/var/lib/dpkg/status"
-UPDATES = "/var/lib/dpkg/updates"  # what dpkg will write into it
 Row = tuple[str, str, str, str, str]  # name, what is wanted, state, version, architecture
 
 
@@ -83,7 +83,7 @@ def _remaining(versions: Mapping[str, str]) -> Iterator[str]:
 def _installed(versions: Mapping[str, str]) -> Iterator[str]:
     """The entries that other packages will have."""
     words = [f"{name}={version}" for name, version in versions.items() if version]
-    shown = cmd.probe(["apt-cache", "show", "--", *words]).stdout if words else ""
+    shown = questions.probe("apt-cache", "show", "--", *words).stdout if words else ""
     for entry in shown.split("\n\n"):
         first, _, rest = entry.strip().partition("\n")
         if first:

@@ -7,10 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from harness import HarnessHere
 from needing import needs
 
+from modules import cmd
+from modules.pkg.apt import questions
 from modules.pkg.apt.provider import STATUS
 from modules.pkg.apt.status import rows_of
+from runner.api import running
 
 COLUMNS = "Package db:Status-Want db:Status-Status Version Architecture"
 ALIKE = """\
@@ -81,3 +85,48 @@ def test_it_is_what_dpkg_query_says(tmp_path: Path) -> None:
 )
 def test_what_dpkg_does_not_write_so_is_left_to_it(text: str) -> None:
     assert rows_of(text) is None
+
+
+@needs("apt-config")
+def test_apt_is_told_what_it_asks_dpkg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(*settings: str) -> tuple[list[str], list[str]]:
+        """What apt goes by of itself, and when it is asked here."""
+        (tmp_path / "settings").write_text("".join(f"{line};\n" for line in settings))
+        monkeypatch.setenv("APT_CONFIG", str(tmp_path / "settings"))
+        alone = subprocess.run(["apt-config", "dump"], capture_output=True, text=True).stdout
+        with running(HarnessHere()):
+            here = questions.probe("apt-config", "dump").stdout
+        return _architectures(alone), _architectures(here)
+
+    monkeypatch.setattr(questions, "SETTINGS", (str(tmp_path / "no"), str(tmp_path / "none")))
+    for settings in (
+        (),
+        ('DPkg::Post-Invoke {"rm -f /x/*.bin"}', 'X "$(NATIVE_ARCHITECTURE) $(ARCHITECTURE)"'),
+        ('APT::Architectures {"arm64";}',),
+        ('APT { Architecture "arm64"; }',),
+        ('Dir { Bin { dpkg "/bin/false"; }; }',),
+    ):
+        alone, here = told(*settings)
+        assert alone == here, settings
+
+
+def _architectures(dump: str) -> list[str]:
+    return [line for line in dump.splitlines() if line.startswith("APT::Architecture")]
+
+
+@needs("apt-cache", "dpkg")
+def test_apt_starts_no_dpkg_to_hear_of_architectures(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[list[str]] = []
+
+    def probe(argv: list[str], **_: object) -> cmd.Completed:
+        lines.append(argv)
+        return cmd.Completed(0, "", "", 1)
+
+    monkeypatch.setattr(cmd, "probe", probe)
+    monkeypatch.setattr(questions, "SETTINGS", ("/nowhere/x", "/nowhere/y"))
+    monkeypatch.setattr(questions, "UPDATES", "/nowhere/z")
+    monkeypatch.delenv("APT_CONFIG", raising=False)
+    own = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True).stdout
+    with running(HarnessHere()):
+        questions.probe("apt-cache", "policy")
+    assert lines[0][1:3] == ["-o", f"APT::Architectures::={own.strip()}"]

@@ -43,13 +43,9 @@ ANSWERS = {
         "nginx:\n  Installed: (none)\n  Candidate: 1.22.1-9+deb12u1\n"
         "httpd-cgi:\n  Installed: (none)\n  Candidate: (none)\n"
     ),
-    "apt-cache showpkg -- httpd-cgi": (
+    "apt-cache showpkg -- http.-cgi httpd-cgi nosuch": (  # the first is a pattern: what matches it
         "Package: httpd-cgi\nVersions: \n\nReverse Depends: \n  x,httpd-cgi\nDependencies: \n"
         "Provides: \nReverse Provides: \nnginx 1.22.1-9+deb12u11 (= )\nnginx 1.20.0 (= )\n"
-    ),
-    "apt-cache showpkg -- http.-cgi": (  # a pattern: what matches it
-        "Package: httpd-cgi\nVersions: \n\nReverse Depends: \nDependencies: \n"
-        "Provides: \nReverse Provides: \nnginx 1.22.1-9+deb12u11 (= )\n"
         "Package: httpx-cgi\nVersions: \n\nReverse Depends: \nDependencies: \n"
         "Provides: \nReverse Provides: \n"
     ),
