@@ -19,7 +19,16 @@ from modules._machine import fetching
 from modules._planned.overlay import overlay
 from modules._texts.lines import split
 from modules.git import _places
-from runner.api import CommandFailed, StateFailed, Unforeseen, changer, fetcher, for_states, here
+from runner.api import (
+    CommandFailed,
+    StateFailed,
+    Unforeseen,
+    cached_look,
+    changer,
+    fetcher,
+    for_states,
+    here,
+)
 from runner.api.planning import in_stand_in, only_files
 
 # nobody is there to answer questions; looks refresh no index
@@ -45,6 +54,9 @@ _FOREIGN = re.compile(
     r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE"
     r"|GRAFT_FILE|SHALLOW_FILE|CONFIG(_.*)?|IMPLICIT_WORK_TREE|QUARANTINE_PATH)"
 )
+
+# an expression that means the same to git and to Python
+_PLAIN = re.compile(r"(?:(?:[a-z0-9-]|\\?\.)[+*]?)+")
 
 
 def _environment(
@@ -306,6 +318,11 @@ def fetched_aside(
 
 def config_values(key: str, cwd: str | None, user: str | None, scope: str | None) -> list[str]:
     """All values of a key. scope: "global", "local", or None for what holds in that folder."""
+    if scope == "global":
+        section, _, rest = key.partition(".")
+        within, dot, variable = rest.rpartition(".")
+        wanted = f"{section.lower()}.{within}{dot}{variable.lower()}"
+        return [value for name, value in _global_entries(user) or () if name == wanted]
     done = _config(["--get-all", "--null", "--", key], cwd, user, scope)
     return done.stdout.split("\0")[:-1] if done.retcode == 0 else []
 
@@ -316,14 +333,43 @@ def config_matching(
     """The keys that a regular expression matches as a whole, with their values. Raises StateFailed
     for a wrong expression.
     """
-    done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
-    if done.retcode > 1:
-        raise StateFailed(f"{pattern!r}: {done.error_text}")
+    entries = None
+    if scope == "global" and _PLAIN.fullmatch(pattern):
+        known = _global_entries(user)
+        if known is not None:
+            entries = [entry for entry in known if re.fullmatch(pattern, entry[0])]
+    if entries is None:
+        done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
+        if done.retcode > 1:
+            raise StateFailed(f"{pattern!r}: {done.error_text}")
+        entries = _entries(done)
     values: dict[str, list[str]] = {}
-    for entry in done.stdout.split("\0")[:-1]:
-        key, _, value = entry.partition("\n")
+    for key, value in entries:
         values.setdefault(key, []).append(value)
     return values
+
+
+def _global_entries(user: str | None) -> list[tuple[str, str]] | None:
+    """The keys of a user's configuration and their values; None where git cannot read it."""
+    home = (users.info(user).get("home") if user else os.environ.get("HOME")) or "/root"
+    others = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    return _listed(f"{home}/.gitconfig", f"{others}/git/config", user)
+
+
+@cached_look("files", "{0}", "{1}")
+def _listed(own: str, other: str, user: str | None) -> list[tuple[str, str]] | None:
+    """The entries of the two files that make up a user's configuration; git is asked once for all
+    keys.
+    """
+    if not _paths.exists(own) and not _paths.exists(other):
+        return []
+    done = _config(["--list", "--null"], None, user, "global")
+    return None if done.retcode else _entries(done)
+
+
+def _entries(done: cmd.Completed) -> list[tuple[str, str]]:
+    pairs = (entry.partition("\n") for entry in done.stdout.split("\0")[:-1])
+    return [(key, value) for key, _, value in pairs]
 
 
 @only_files

@@ -15,7 +15,7 @@ import pytest
 from harness import HarnessHere, own_name
 from needing import require
 
-from modules import git
+from modules import cmd, git
 from runner.api import CommandFailed, StateFailed, changes_allowed, running
 
 REMOTE = """
@@ -143,3 +143,53 @@ def test_a_key_of_the_tree_is_private(tmp_path: Path) -> None:
         git.keys(["salt://none"], None)
     with pytest.raises(StateFailed, match="cannot read the identity"):
         git.keys(["salt://key"], "daemon" if own_name() == "nobody" else "nobody")
+
+
+CONFIGURATION = """
+[user]
+	Name = A B
+	email
+[Color "X.y"]
+	uI = 1
+	ui = 2
+[color]
+	ui = auto
+[url "https://"]
+	insteadOf = git://
+	insteadof = "ssh://x\\ny"
+"""
+KEYS = ("user.name", "USER.nAME", "user.email", "color.ui", "color.X.y.UI", "color.x.y.ui")
+KEYS += ("url.https://.insteadOf", "no.such", "nosection", "")
+PATTERNS = (r"color\..+", "push.default", "user.na*me", r"[a-z]+\.ui", "User.name", "color.X.y.ui")
+
+
+def test_one_start_of_git_answers_for_all_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitconfig").write_text(CONFIGURATION)
+
+    def said(*words: str) -> list[str]:
+        argv = ["git", "config", "--global", "--null", *words]
+        return subprocess.run(argv, capture_output=True, text=True).stdout.split("\0")[:-1]
+
+    asked: list[str] = []
+    complete = cmd.complete
+    monkeypatch.setattr(
+        cmd, "complete", lambda argv, **how: (asked.append(argv), complete(argv, **how))[1]
+    )
+    for key in KEYS:
+        assert git.config_values(key, None, None, "global") == said("--get-all", "--", key), key
+    assert len(asked) == 1
+    for pattern in PATTERNS:
+        pairs = [entry.partition("\n") for entry in said("--get-regexp", "--", f"^({pattern})$")]
+        found: dict[str, list[str]] = {}
+        for key, _, value in pairs:
+            found.setdefault(key, []).append(value)
+        assert git.config_matching(pattern, None, None, "global") == found, pattern
+    before = len(asked)
+    with changes_allowed():
+        git.config_change(["--replace-all", "user.name", "C"], None, None, True)
+    assert git.config_values("user.name", None, None, "global") == ["C"]
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = somebody else\n")
+    assert git.config_values("user.name", None, None, "global") == ["somebody else"]
+    assert len(asked) == before + 3
