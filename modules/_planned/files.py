@@ -13,7 +13,7 @@ import errno
 import os
 import stat as bits
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy as copy_of
 from itertools import count
@@ -26,6 +26,10 @@ from modules.file._paths import closed_folders
 from modules.file._paths.walk import Link, names_of, refuse_unless, resolved
 from runner.api import MOST_LINKS, Record, StateFailed, Unforeseen, here, link_of_others
 from runner.api.planning import doubts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.api.doubts import Doubts
 
 KEPT_IN_MEMORY = 1 << 20  # bytes of a planned file; more are kept in a file without a name
 _numbers = count(1 << 62)  # stands for inodes
@@ -288,14 +292,11 @@ def _supposed(path: str, is_folder: bool, contents: bytes) -> Supposed:
 
 
 def _in_doubt(
-    at: list[tuple[str, Entry]], name: str, entry: Entry | None, last: bool
+    doubted: Doubts, at: Sequence[tuple[str, Entry]], name: str, entry: Entry | None, last: bool
 ) -> Entry | None:
     """Return what a look sees of a name in the last of these folders: in another world what may be
     there instead. last: no other name follows in the path.
     """
-    doubted = doubts()
-    if doubted is None:
-        return entry
     folder = at[-1][1]
     path = _path_of(at, name)
     if last and entry is not None:
@@ -323,7 +324,10 @@ class Way(Record):
         folder = self.folders[-1][1]
         if self.name == ".":
             return folder
-        return _in_doubt([*self.folders], self.name, folder.child(self.name), last=True)
+        child = folder.child(self.name)
+        if (doubted := doubts()) is None:
+            return child
+        return _in_doubt(doubted, self.folders, self.name, child, last=True)
 
 
 class PlannedFiles:
@@ -367,7 +371,7 @@ class PlannedFiles:
         at: list[tuple[str, Entry]] = [("", self.root)]
         followed: list[Link] = []
         links = 0
-        is_doubtful = doubts() is not None
+        doubted = doubts()
         while pending:
             step = pending.pop()
             if step == "..":
@@ -375,8 +379,8 @@ class PlannedFiles:
                 continue
             folder = at[-1][1]
             child = folder.child(step)
-            if is_doubtful:
-                child = _in_doubt(at, step, child, last=not pending)
+            if doubted is not None:
+                child = _in_doubt(doubted, at, step, child, last=not pending)
             if child is not None and child.is_link and (pending or follow):
                 links += 1
                 if links > MOST_LINKS:
@@ -576,5 +580,5 @@ def refuse_kernels(path: str, removed: bool = False) -> None:
         raise Unforeseen(path)
 
 
-def _path_of(at: list[tuple[str, Entry]], *last: str) -> str:
+def _path_of(at: Sequence[tuple[str, Entry]], *last: str) -> str:
     return "/" + "/".join([*(name for name, _ in at[1:]), *last])

@@ -86,6 +86,7 @@ class Doubts:
         self.path = ""
         self.worlds: set[World] = set()
         self.is_certain = True  # of all in doubt one knows what it will be, if it comes
+        self._told: dict[tuple[str, bool, str | None], bool] = {}
         self.is_read = False  # contents that nobody knows were asked for
 
     def __bool__(self) -> bool:
@@ -105,6 +106,12 @@ class Doubts:
         """
         if path in self._settled:
             return False
+        asked = path, is_there, in_own
+        if asked not in self._told:  # the folders above what is looked at are asked for each time
+            self._told[asked] = self._of_path(path, is_there, in_own)
+        return self._told[asked]
+
+    def _of_path(self, path: str, is_there: bool, in_own: str | None) -> bool:
         if is_there:
             by = next((self._altered[named] for named in self._altered if lies_in(path, named)), "")
             return self._note(by or self._named_like(path), ["nothing", "file"], path=path)
