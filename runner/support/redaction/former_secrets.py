@@ -77,7 +77,7 @@ class Former:
         if not self._days:
             return
         seen: dict[str, bool] = {}
-        for start, end in _parts(text):
+        for start, end in _parts(text, min(self._lengths)):
             if end - start not in self._lengths:
                 continue
             part = text[start:end]
@@ -108,16 +108,17 @@ class Former:
             )
 
 
-def _parts(text: str) -> Iterator[tuple[int, int]]:
+def _parts(text: str, least: int) -> Iterator[tuple[int, int]]:
     """The parts of a text that may be whole values: pieces between delimiters, what is left of a
-    word or a line from one on.
+    word or a line from one on. least: the length of the shortest value.
     """
     for match in _PIECE.finditer(text):
         yield match.span()
     for match in _WORD.finditer(text):
-        yield from _ends(text, *match.span(), _DELIMITER)
+        if len(match[0]) >= least:
+            yield from _ends(text, *match.span(), _DELIMITER)
     for match in _LINE.finditer(text):
-        if " " in match[0].strip():
+        if len(match[0]) >= least and " " in match[0].strip():
             for begin in (_BEGIN, _SLASH):  # each with its own number of places
                 yield from _ends(text, *match.span(), begin)
 
