@@ -28,6 +28,7 @@ from runner.api import (
     fetcher,
     for_states,
     here,
+    pattern,
 )
 from runner.api.planning import in_stand_in, only_files
 
@@ -44,19 +45,19 @@ _ALONE = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenanc
 # what changes nothing but a clone: options of clone and init, other commands
 _ONLY_THE_CLONE = ("--", "--bare", "--mirror", "--no-checkout", "--depth", "--branch", "--origin")
 _IN_THE_CLONE = ("checkout", "reset", "fetch", "merge", "branch", "remote", "submodule", "tag")
-SHA = re.compile(r"[0-9a-f]{7,64}")
+SHA = pattern(r"[0-9a-f]{7,64}")
 DEFAULT_BRANCH = (  # among the references of a remote: the name of the branch that HEAD means
     "default branch"
 )
 # what another git sets for the programs that it runs (hooks): it would point ours to the wrong
 # repository
-_FOREIGN = re.compile(
+_FOREIGN = pattern(
     r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE"
     r"|GRAFT_FILE|SHALLOW_FILE|CONFIG(_.*)?|IMPLICIT_WORK_TREE|QUARANTINE_PATH)"
 )
 
 # an expression that means the same to git and to Python
-_PLAIN = re.compile(r"(?:(?:[a-z0-9-]|\\?\.)[+*]?)+")
+_PLAIN = pattern(r"(?:(?:[a-z0-9-]|\\?\.)[+*]?)+")
 
 
 def _environment(

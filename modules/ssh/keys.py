@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from modules import file
 from modules import user as users
 from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, pattern
 
 KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
     "sk-ssh-ed25519@openssh\\.com|sk-ecdsa-sha2-nistp256@openssh\\.com"
 )
-_LINE = re.compile(
+_LINE = pattern(
     rf"(?:(?P<options>\S.*?)\s+)?(?P<kind>{KINDS})\s+(?P<key>\S+)(?:\s+(?P<comment>.*))?"
 )
 _SHORT = {

@@ -10,7 +10,7 @@ import re
 from modules import _paths, cmd
 from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
 from modules.pkg.apt.policy import starting_nothing
-from runner.api import CommandFailed, here
+from runner.api import CommandFailed, here, pattern
 
 QUIET = {
     "DEBIAN_FRONTEND": "noninteractive",
@@ -29,16 +29,16 @@ KEPT = (
     "{path} was changed on this machine and stays as it is: the new one of its package is {left}"
     " (`force_conf_new: True` takes that)"
 )
-_LOCKED = re.compile(
+_LOCKED = pattern(
     r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$",
     re.MULTILINE,
 )
-_KEPT = re.compile(
+_KEPT = pattern(
     r"^Configuration file '(.+)'\n(?: ==> .*\n)* ==> Keeping old config file", re.MULTILINE
 )
-_SCRIPT = re.compile(r"installed (\S+) package (\S+) script subprocess")
+_SCRIPT = pattern(r"installed (\S+) package (\S+) script subprocess")
 # lines of apt-get and dpkg among those of the scripts that they run
-_OF_DPKG = re.compile(
+_OF_DPKG = pattern(
     r"(?:dpkg: |E: |W: |N: |debconf: |Setting up |Processing triggers |Errors were )"
 )
 _INTERRUPTED = "dpkg was interrupted"
@@ -108,7 +108,7 @@ def _heal() -> None:
     here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
 
 
-_HELD = re.compile(r"^The following held packages will be changed:\n((?: .*\n)+)", re.M)
+_HELD = pattern(r"^The following held packages will be changed:\n((?: .*\n)+)", re.M)
 
 
 def errors(done: cmd.Completed) -> str:

@@ -35,7 +35,7 @@ from modules.pkg.package_manager import (
     Transaction,
     Versions,
 )
-from runner.api import CommandFailed, cached_look, changer, fetcher, here
+from runner.api import CommandFailed, cached_look, changer, fetcher, here, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ _KNOWLEDGE = (*STATUS, LISTS, *REPOSITORY_FILES)  # what a solver's answer depen
 UNKNOWN_PACKAGE = "E: Unable to locate package {name}"
 UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
 # what apt-get takes for one name and nothing else, whether there is such a package or not
-_PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(:[a-z0-9-]*[a-z0-9])?")
-_INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
-_CONFIGURED = re.compile(r"Conf (?P<name>\S+) \((?P<new>\S+)")
-_REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
+_PLAIN = pattern(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(:[a-z0-9-]*[a-z0-9])?")
+_INSTALLED = pattern(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
+_CONFIGURED = pattern(r"Conf (?P<name>\S+) \((?P<new>\S+)")
+_REMOVED = pattern(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
 
 def suits() -> bool:
@@ -636,5 +636,5 @@ def _providers(names: Sequence[str]) -> dict[str, list[str]]:
 def remounts() -> bool:
     """Return whether apt mounts what is read-only writable for as long as dpkg works."""
     paths = ["/etc/apt/apt.conf", *_paths.glob("/etc/apt/apt.conf.d/*")]
-    pattern = re.compile(r"^\s*dpkg::pre-invoke\b[^;]*\bremount\b", re.IGNORECASE | re.MULTILINE)
-    return any(pattern.search(text_of(path)) for path in paths)
+    remount = re.compile(r"^\s*dpkg::pre-invoke\b[^;]*\bremount\b", re.IGNORECASE | re.MULTILINE)
+    return any(remount.search(text_of(path)) for path in paths)

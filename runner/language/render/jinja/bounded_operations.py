@@ -10,6 +10,7 @@ import re
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from runner.language.render.jinja.bound import TooMuch
+from runner.model.patterns import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def joined(parts: tuple[Any, ...]) -> str:
     return "".join(texts)
 
 
-_CONVERSION = re.compile(r"[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
-_SPECIFICATION = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(\d*)[,_]?(?:\.(\d+))?", re.DOTALL)
+_CONVERSION = pattern(r"[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
+_SPECIFICATION = pattern(r"(?:.?[<>=^])?[-+ ]?z?#?0?(\d*)[,_]?(?:\.(\d+))?", re.DOTALL)
 
 
 class _Size:
