@@ -499,14 +499,15 @@ class Executor:
 
     def _listeners(self) -> None:
         done: set[int] = set()
-        for group in self.plan.listening(self._is_heard):
+
+        def is_due(position: int) -> bool:
+            pending = self.tracker.pending(self.plan.chunk(position))
+            return "listen" in self.tracker.due(pending, self.run.results)
+
+        for group in self.plan.listening(self._is_heard, is_due):
             position = group.holder
             if position in done or not (
-                any(map(self._is_heard, self._telling(Edges([group]))))
-                or group.kind
-                in self.tracker.due(
-                    self.tracker.pending(self.plan.chunk(position)), self.run.results
-                )
+                any(map(self._is_heard, self._telling(Edges([group])))) or is_due(position)
             ):
                 continue
             chunk = self.plan.chunk(position)

@@ -111,27 +111,28 @@ class RunPlan(Record):
         key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
         return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
 
-    def listening(self, is_heard: Callable[[Edge], bool]) -> list[EdgeGroup]:
+    def listening(
+        self, is_heard: Callable[[Edge], bool], is_due: Callable[[int], bool]
+    ) -> list[EdgeGroup]:
         """What listeners listen to, in the order of the states that say so: `listen` before
-        `listen_in`. Of many that listen to the same by `listen_in` it is the first that is heard.
+        `listen_in`. Of many that are listened to by `listen_in` it is the first that is heard; of a
+        listener that is due the first.
         """
         rank = {position: number for number, position in enumerate(self.order)}
-        first: dict[int, Edge] = {}
+        heard: dict[int, tuple[Edge, Edge]] = {}  # the first of all, the first that is heard
 
         def place(group: EdgeGroup) -> tuple[int, bool, int, int]:
+            edge = group.edge(0)
+            if group.places:
+                if id(group.places) not in heard:
+                    edges = sorted(group.edges(), key=lambda each: rank.get(each.target, len(rank)))
+                    heard[id(group.places)] = edges[0], next(filter(is_heard, edges), edges[0])
+                first, edge = heard[id(group.places)]
+                edge = first if edge is not first and is_due(group.holder) else edge
             requisites = self.chunk(group.holder).requisites
-            own = any(
-                requisite.place == group.place
-                for requisite in requisites
-                if requisite.kind == group.kind
-            )
-            edge = first.get(id(group.places)) or group.edge(0)
-            if group.places and id(group.places) not in first:
-                ranked = sorted(group.edges(), key=lambda edge: rank.get(edge.target, len(rank)))
-                first[id(group.places)] = edge = next(filter(is_heard, ranked), ranked[0])
+            own = any(each.place == edge.place for each in requisites if each.kind == group.kind)
             declared_by = group.holder if own else edge.target
-            at = edge.place
-            return rank.get(declared_by, len(rank)), not own, at.line, at.column
+            return rank.get(declared_by, len(rank)), not own, edge.place.line, edge.place.column
 
         groups = (
             group

@@ -232,3 +232,28 @@ def test_what_a_state_of_a_tree_returns_is_shown_in_all_events(machine: Machine)
     assert names == [*finished, finished[0], planned, finished[1]]
     odd = next(each for each in events if each["event"] == "state_finished")
     assert (odd["comment"], odd["changes"]) == ("5", {"1": [2], "x": "<class 'Exception'>"})
+
+
+def test_listeners_of_an_sls_come_by_the_first_that_is_heard_or_due(
+    machine: Machine,
+) -> None:
+    flag = machine.folder / "flag"
+    machine.write(
+        a="include: [b]\nquiet: {test.nop: [listen_in: [{sls: b}]]}\n"
+        "between: {test.succeed_with_changes: [listen: [loud]]}\n"
+        "loud: {test.succeed_with_changes: [listen_in: [{sls: b}]]}\n",
+        b=f"one: {{cmd.wait: [name: 'test -e {flag}', order: last]}}\n"
+        "two: {test.nop: [order: last]}\n",
+    )
+
+    def listeners(*words: str, code: int = 0) -> list[str]:
+        answer = machine.results("sls", "a", *words, code=code)
+        ran = sorted(answer.values(), key=lambda result: result["__run_num__"])
+        ids = (result["__id__"] for result in ran)
+        return [each.removeprefix("listener_") for each in ids if each.startswith("listener_")]
+
+    assert listeners("--test") == ["between", "one", "two"]  # nothing is pending
+    assert listeners(code=2) == ["one", "two", "between"]
+    flag.touch()
+    assert listeners("--test") == ["one", "between", "two"]
+    assert listeners() == ["one", "two", "between"]
