@@ -6,11 +6,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from modules import _paths, cmd, file
 from modules._planned.machine import planned_machine
-from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
+from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from modules.service import systemd
 from runner.api import FormerState, StateFailed, changer, for_states
 from runner.api.offline import of_running, offline_as
@@ -86,21 +86,26 @@ def _number(text: str) -> int:
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
-    return {**_shown(file.read_bytes(path))} if file.is_file(path) else {}
+    return {str(name): _value(lines) for name, lines in _by_name(_text(path)).items()}
 
 
 @for_states
 def kept(name: str, config_file: str | None = None) -> str | None:
     """The value that a file keeps of a parameter; None where it keeps none."""
     path = config_file or default_config()
-    return _shown(file.read_bytes(path)).get(name) if file.is_file(path) else None
+    lines = _by_name(_text(path)).get(name)
+    return None if lines is None else _value(lines)
 
 
-@once_a_version
-def _shown(contents: bytes) -> Mapping[str, str]:
-    return dict(
-        pair for pair in map(_parsed, contents.decode("utf-8", "replace").splitlines()) if pair
-    )
+def _text(path: str) -> str:
+    """The text of a file; empty where there is none."""
+    return file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else ""
+
+
+def _value(lines: Sequence[str]) -> str:
+    """The value that lines of one parameter give it."""
+    _, value = _parsed(lines[-1]) or ("", "")
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @once_a_line
@@ -108,6 +113,14 @@ def _parsed(line: str) -> tuple[str, str] | None:
     """The name and the value in a line; None where it has none."""
     name, sign, value = line.partition("=")
     return (name.strip(), value.strip()) if sign and name.lstrip()[:1] not in ("#", ";") else None
+
+
+def _name(line: str) -> tuple[str, ...]:
+    """The name in a line, if it has one."""
+    return (_parsed(line) or ())[:1]
+
+
+_by_name = LinesBy(_name)
 
 
 def exists(name: str) -> bool:
@@ -162,7 +175,8 @@ def keep(name: str, value: str, config: str | None = None) -> str:
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
     lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
-    at = [i for i, line in enumerate(lines) if (_parsed(line) or ("",))[0] == name]
+    numbered = enumerate(lines) if name in _by_name(old or "") else ()
+    at = [i for i, line in numbered if (_parsed(line) or ("",))[0] == name]
     if at:
         lines[at[-1]] = f"{name} = {value}"
     else:

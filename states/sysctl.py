@@ -41,7 +41,7 @@ def _set_at_boot(
     done = _told_at_boot(name, value)
     if not persist:
         return f"Sysctl value {name} is not set: this system does not run"
-    configured = sysctl.show(config).get(name)
+    configured = sysctl.kept(name, config)
     if configured is not None and " ".join(configured.split()) == _text(value):
         return done
     yield Plan({name: value}, f"Sysctl option {name} set to be changed to {value} in config file.")

@@ -18,7 +18,7 @@ from runner.api import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
     from typing import ParamSpec, TypeVar
 
     P = ParamSpec("P")
@@ -44,6 +44,31 @@ def once_a_line(parse: Callable[P, R]) -> Callable[P, R]:
     """
     kept: Callable[P, R] = lru_cache(LINES)(parse)  # type: ignore[assignment]
     return kept
+
+
+class LinesBy:
+    """The lines of texts by what they are about, each in their order. Of a text that is an earlier
+    version and more lines behind it, only these are looked at: states that add theirs to one file
+    make as many versions of it. The answer is shared, too.
+    """
+
+    def __init__(self, keys: Callable[[str], Iterable[Hashable]]) -> None:
+        """keys: what a line is about."""
+        self._keys = keys
+        self._known: list[tuple[str, Mapping[Hashable, Sequence[str]]]] = []
+
+    def __call__(self, text: str) -> Mapping[Hashable, Sequence[str]]:
+        for known, found in self._known:
+            if text == known:
+                return found
+        base, before = next(filter(lambda each: text.startswith(each[0]), self._known), ("", {}))
+        by_key: dict[Hashable, Sequence[str]] = dict(before)
+        for line in split(text[len(base) :]):
+            for key in self._keys(line):
+                by_key[key] = (*by_key.get(key, ()), line)
+        if text.endswith("\n"):
+            self._known = [(text, by_key), *self._known[: VERSIONS - 1]]
+        return by_key
 
 
 def ending(text: str) -> str:

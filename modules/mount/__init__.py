@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -13,10 +14,10 @@ from modules import _paths, cmd, file, service
 from modules._paths import unescaped as unescaped
 from modules._planned.machine import merged, planned_machine
 from modules._texts.lines import (
+    LinesBy,
     encoded,
     fields,
     once_a_line,
-    once_a_version,
     one_line,
     plain_name,
     split,
@@ -249,22 +250,14 @@ def _parsed(line: str) -> FstabEntry | None:
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
     """The lines of fstab."""
-    return [*_entries(_text(config))]
+    return [entry for entry in map(_parsed, split(_text(config))) if entry]
 
 
-@once_a_version
-def _entries(text: str) -> Sequence[FstabEntry]:
-    return tuple(entry for entry in map(_parsed, split(text)) if entry)
-
-
-@once_a_version
-def _by_columns(text: str, keys: tuple[str, ...]) -> Mapping[object, Sequence[FstabEntry]]:
-    """The entries by some of their columns."""
-    found: dict[object, list[FstabEntry]] = {}
+@cache
+def _by_columns(keys: tuple[str, ...]) -> LinesBy:
+    """The lines by some of their columns."""
     columns = attrgetter(*keys)
-    for entry in _entries(text):
-        found.setdefault(columns(entry), []).append(entry)
-    return found
+    return LinesBy(lambda line: [columns(entry)] if (entry := _parsed(line)) else [])
 
 
 def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
@@ -286,7 +279,8 @@ def matching(
     entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)
 ) -> list[FstabEntry]:
     """The lines of fstab that an entry takes the place of: those with the same of these columns."""
-    return [*_by_columns(_text(config), tuple(keys)).get(attrgetter(*keys)(entry), ())]
+    lines = _by_columns(tuple(keys))(_text(config)).get(attrgetter(*keys)(entry), ())
+    return [entry for entry in map(_parsed, lines) if entry]
 
 
 def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)) -> None:

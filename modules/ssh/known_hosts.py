@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from modules import _paths, cmd, file
 from modules import user as users
 from modules._texts.lines import (
+    LinesBy,
     encoded,
     fields,
     once_a_line,
-    once_a_version,
     one_line,
     plain_name,
     split,
@@ -46,11 +46,12 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     text = file.read_bytes(path).decode("utf-8", "surrogateescape")
     if name != name.lower() or any(sign in text for sign in _NOT_PLAIN):
         return _told(path, name)
-    by_name, secret = _known(text)
+    by_name = _by_name(text)
     if _ODD in by_name:
         return _told(path, name)
     plain = by_name.get(name, ())
-    hidden = [line for salt, line in secret if _is_of(line, salt, name)]
+    secret = by_name.get(_HIDDEN, ())
+    hidden = [line for line in secret if _is_of(line, name)]
     if not (plain and hidden):
         return [*plain, *hidden]
     return [line for line in split(text) if line in {*plain, *hidden}]
@@ -58,22 +59,6 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
 
 _NOT_PLAIN = ("*", "?", "!", "\r")  # patterns of hosts: the program understands them
 _ODD = ""  # in the place of the hosts of a line with another kind of key, or a marker before them
-
-
-@once_a_version
-def _known(text: str) -> tuple[Mapping[str, Sequence[str]], Sequence[tuple[bytes, str]]]:
-    """The lines of a file by the hosts that they name, and those that hide the host, with what was
-    mixed into it.
-    """
-    plain: dict[str, list[str]] = {}
-    secret = []
-    for line in split(text):
-        names = _names(line)
-        if isinstance(names, bytes):
-            secret.append((names, line))
-        for name in names if isinstance(names, tuple) else ():
-            plain.setdefault(name, []).append(line)
-    return plain, secret
 
 
 @once_a_line
@@ -98,9 +83,20 @@ def _names(line: str) -> tuple[str, ...] | bytes:
         return ()
 
 
-def _is_of(line: str, salt: bytes, name: str) -> bool:
+def _hosts(line: str) -> tuple[object, ...]:
+    """The hosts that a line names, or that it hides one."""
+    names = _names(line)
+    return names if isinstance(names, tuple) else (_HIDDEN,)
+
+
+_HIDDEN = None  # in the place of a host that is hidden
+_by_name = LinesBy(_hosts)
+
+
+def _is_of(line: str, name: str) -> bool:
     """Return whether a line that hides its host is about this one."""
-    return fields(line)[0] == _hidden(salt, name)
+    salt = _names(line)
+    return isinstance(salt, bytes) and fields(line)[0] == _hidden(salt, name)
 
 
 def _told(path: str, name: str) -> list[str]:
