@@ -45,6 +45,13 @@ def may_mount() -> bool:
     return is_root() and has_capability(SYS_ADMIN) and _may_unshare(CLONE_NEWNS)
 
 
+def needs_own_server() -> pytest.MarkDecorator:
+    """For a file system that the test itself serves (silent_server.py)."""
+    lacks = "" if os.path.exists("/dev/fuse") else "/dev/fuse is not there"
+    lacks = lacks or ("" if may_mount() else "nobody may mount here")
+    return pytest.mark.skipif(bool(lacks), reason=lacks)
+
+
 def needs_own_users() -> pytest.MarkDecorator:
     return pytest.mark.skipif(
         not _may_unshare(CLONE_NEWUSER), reason="nobody may make name spaces of users here"

@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from runner.model.paths import lies_in
 from runner.tools.watch import inotify
 from runner.tools.watch.fanotify import Authors
 from runner.tools.watch.inotify import ATTRIBUTES, GONE, MODIFIED, NAMES, Inotify, NoMoreWatches
+from runner.tools.watch.mounts import Polled
+from runner.tools.watch.reach import Reach
 from runner.tools.watch.watched_by import Look
 
 MOST_LINKS = 40
@@ -51,8 +54,9 @@ class Interests:
 
     own: frozenset[str] = frozenset()
 
-    def __init__(self, watches: Inotify, authors: Authors) -> None:
+    def __init__(self, watches: Inotify, authors: Authors, reach: Reach | None = None) -> None:
         self._watches, self._authors = watches, authors
+        self._reach = reach or Reach(Polled(()))
         self._looks: dict[str, tuple[Look, ...]] = {}
         self._places: dict[str, tuple[_Place, ...]] = {}  # by who
         self._by: dict[str, dict[_What, set[str]]] = {}  # who, by path
@@ -102,12 +106,22 @@ class Interests:
             if not is_polled(path):
                 continue
             for what in by:
-                now = self._polled[path, what] = _print(path, what)
+                was = before.get((path, what), ())
+                look = partial(_print, path, what)
+                now = self._polled[path, what] = self._reach.look(path, look, was)
                 if before.get((path, what), now) != now:
                     changed |= dict.fromkeys(by[what], os.path.join(path, what[1]))
         self._status.clear()
         self._lost |= changed.keys()
         return changed
+
+    def through(self, folder: str) -> set[str]:
+        """Those whose ways lead to a folder, or through it."""
+        return {
+            who
+            for who, places in self._places.items()
+            if any(lies_in(os.path.join(path, what[1]), folder) for path, what in places)
+        }
 
     @property
     def polls(self) -> bool:
@@ -134,7 +148,7 @@ class Interests:
             if event.mask & inotify.IGNORED:
                 for path in self._paths.pop(event.watch, ()):
                     self._numbers.pop(path, None)
-                    self._authors.leave(path)
+                    self._leave_authors(path)
         return touched
 
     def _interested(self, path: str, event: inotify.Told) -> set[str]:
@@ -230,9 +244,8 @@ class Interests:
                 links += 1
                 if links > MOST_LINKS:
                     return
-                try:
-                    target = os.readlink(whole)
-                except OSError:
+                target = self._reach.look(whole, partial(_target, whole), "")
+                if not target:
                     return
                 at = "/" if target.startswith("/") else at
                 waiting += target.split("/")[::-1]
@@ -245,13 +258,13 @@ class Interests:
 
     def _at(self, path: str) -> os.stat_result | None:
         if path not in self._status:
-            try:
-                self._status[path] = os.lstat(path)
-            except (OSError, ValueError):
-                self._status[path] = None
+            self._status[path] = self._reach.look(path, partial(_status, path), None)
         return self._status[path]
 
-    def _folders(self, top: str, who: str) -> Iterator[str]:
+    def _folders(self, top: str, who: str) -> Sequence[str]:
+        return self._reach.look(top, lambda: [*self._folders_below(top, who)], [])
+
+    def _folders_below(self, top: str, who: str) -> Iterator[str]:
         for count, (folder, names, _) in enumerate(os.walk(top)):
             names[:] = [
                 name
@@ -287,7 +300,7 @@ class Interests:
                 self._leave(path)
             if number is None:
                 continue
-            self._authors.watch(path, mask)
+            self._reach.look(path, partial(self._authors.watch, path, mask), None)
             if number != before:
                 self._paths.setdefault(number, set()).add(path)
                 self._numbers[path] = number
@@ -297,23 +310,30 @@ class Interests:
 
     def _number(self, path: str, by: Mapping[_What, set[str]], mask: int) -> int | None:
         """Have a path watched; returns the number of the watch, if there is one."""
-        try:
-            return self._watches.watch(path, mask)
-        except NoMoreWatches:
-            self._lacking.update(*by.values())
-            return None
+
+        def watch() -> int | None:
+            try:
+                return self._watches.watch(path, mask)
+            except NoMoreWatches:
+                self._lacking.update(*by.values())
+                return None
+
+        return self._reach.look(path, watch, None)
 
     def _leave(self, path: str) -> None:
         """Watch a path no more."""
         number = self._numbers.pop(path, None)
         if number is None:
             return
-        self._authors.leave(path)
+        self._leave_authors(path)
         self._paths[number].discard(path)
         if not self._paths[number]:
             del self._paths[number]
             self._watches.forget(number)
             self._has_given_back = True
+
+    def _leave_authors(self, path: str) -> None:
+        self._reach.look(path, partial(self._authors.leave, path), None)
 
     def _is_changed(
         self, counts: int, path: str, walked: os.stat_result | None, since: float
@@ -332,6 +352,20 @@ class Interests:
         elif counts == NAMED and stat.S_ISDIR(now.st_mode):
             return False
         return now is not None and now.st_ctime >= since
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 def _print(path: str, what: _What) -> _Print:

@@ -53,22 +53,32 @@ class Polled:
         by_number = {fields[0]: fields for fields in rows}
         places = {(fields[1], fields[4]) for fields in rows if fields[1] != fields[0]}
         self._points: dict[str, bool] = {}
+        self.servers = set[str]()  # where what others serve is mounted
         overlays: dict[str, str] = {}  # with a folder below
         for fields in rows:
             if not _is_covered(fields, by_number, places):
                 point, rest = _path(fields[4]), fields[fields.index(b"-") + 1 :]
                 self._points[point] = bool(_SHARED.fullmatch(os.fsdecode(rest[0])))
+                if self._points[point] and point != "/":
+                    self.servers.add(point)
                 if lower := _LOWER.search(rest[-1]):
                     overlays[point] = _path(lower[1])
         for point, lower_folder in overlays.items():
             # of a container, what is below is nowhere in its file system
-            is_here = self._point(lower_folder) != point and os.path.isdir(lower_folder)
+            is_here = self._point(lower_folder) != point and (
+                bool(self.server(lower_folder)) or os.path.isdir(lower_folder)
+            )
             self._points[point] = is_here
         self.any = any(self._points.values())
 
     def has(self, path: str) -> bool:
         """Return whether a path lies in one of them."""
         return self.any and self._points.get(self._point(path), False)
+
+    def server(self, path: str) -> str:
+        """Where what another one serves is mounted, if a path lies in such a file system."""
+        point = self._point(path) if self.servers else ""
+        return point if point in self.servers else ""
 
     def _point(self, path: str) -> str:
         """Where what a path lies in is mounted."""

@@ -111,6 +111,11 @@ class PlanProcess:
         self.close()
         self.collect()
 
+    def kill(self) -> None:
+        """End it and its children at once, whatever they wait for."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """Forget it: it ends when it has nothing more to do."""
         self.channel.close()

@@ -25,6 +25,7 @@ from runner.tools.watch.fanotify import Authors
 from runner.tools.watch.inotify import Inotify
 from runner.tools.watch.interests import Interests
 from runner.tools.watch.plan_process import Answer, Make, PlanProcess
+from runner.tools.watch.reach import Reach
 from runner.tools.watch.status import Deviation, Status
 from runner.tools.watch.watched_by import Look, Watched, watched_by
 
@@ -97,10 +98,13 @@ class Resident:
         """tell: prints a line. leave: gives up, in a child, what is the caller's."""
         self._settings, self._make, self._tell, self._leave = settings, make, tell, leave
         self._inotify, self._authors = Inotify(), Authors()
-        self._interests = Interests(self._inotify, self._authors)
         self._mounts = os.open(mounts.PATH, os.O_RDONLY | os.O_CLOEXEC)
         self._mounted = mounts.lines(self._mounts)
         self._polled = mounts.Polled(self._mounted)
+        self._reach = Reach(self._polled)
+        self._silent = set[str]()  # where servers are mounted that do not answer,
+        self._waiting: dict[str, str] = {}  # and who is not looked at until they do
+        self._interests = Interests(self._inotify, self._authors, self._reach)
         self._next_poll = 0.0
         self._network: socket.socket | None = None  # while somebody goes by it
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -177,7 +181,7 @@ class Resident:
                 os.read(self._wake, 1024)
         if self._mounts in ready:
             before, self._mounted = self._mounted, mounts.lines(self._mounts)
-            self._polled = mounts.Polled(self._mounted)
+            self._polled = self._reach.mounted = mounts.Polled(self._mounted)
             self._interests.look_again(mounts.points(before ^ self._mounted))
             who = [tag for tag, watched in self._looks.items() if watched.mounts]
             self._note(dict.fromkeys(who, "the table of mounts"))
@@ -193,7 +197,7 @@ class Resident:
 
     def _until_due(self) -> float:
         due = [self._next_look, self._next_sign]
-        if self._interests.polls:
+        if self._polls:
             due.append(self._next_poll)
         if (self._is_stale and self._may_compile) or (self._pending and self._is_idle):
             due.append(self._settled_at())
@@ -203,8 +207,16 @@ class Resident:
 
     @property
     def _may_compile(self) -> bool:
-        """Return whether nothing is under way: what was compiled last has been looked at."""
-        return self._job is None and self._next is None and not self._all_due
+        """Return whether nothing is under way: what was compiled last has been looked at; and no
+        server that does not answer has the tree.
+        """
+        reads = self._waiting.keys().isdisjoint((TREE, EDITED))
+        return self._job is None and self._next is None and not self._all_due and reads
+
+    @property
+    def _polls(self) -> bool:
+        """Return whether somebody has to be asked: a look may be held up."""
+        return bool(self._interests.polls or self._silent or (self._job and self._polled.servers))
 
     @property
     def _is_idle(self) -> bool:
@@ -242,7 +254,7 @@ class Resident:
                 self._postpone(TREE, "the tree")
             else:
                 self._compile()
-        if self._interests.polls and now >= self._next_poll:
+        if self._polls and now >= self._next_poll:
             self._poll()
         if now >= self._next_sign:
             told.notify(WATCHDOG="1")
@@ -422,6 +434,12 @@ class Resident:
 
     def _ask(self, what: str, tags: list[str] | None, event: str) -> None:
         assert self._plan is not None
+        if self._waiting:
+            every = self._states if tags is None else tags
+            tags = [tag for tag in every if tag not in self._waiting]
+            if not tags:
+                self._ready()
+                return
         began = self._compiled if tags is None else Moment.now(COARSE)
         self._job = Job(what, tags, event, began, self._is_fresh)
         self._is_fresh = False
@@ -515,8 +533,28 @@ class Resident:
         """Look for what the kernel does not tell."""
         began = time.process_time()
         self._note(self._interests.poll(self._polled.has))
+        self._hear_servers()
         spent = time.process_time() - began
         self._next_poll = time.monotonic() + max(POLL, spent / MOST_POLLING)
+
+    def _hear_servers(self) -> None:
+        """Note which servers do not answer any more, and which do again."""
+        self._reach.ask()
+        before, self._silent = self._silent, self._reach.silent
+        for point in sorted(self._silent - before):
+            named = {tag for tag in self._states if f"{point}/" in tag or f"{point}_|-" in tag}
+            for who in self._interests.through(point) | named:  # not all was looked at before
+                self._waiting.setdefault(who, point)
+            self._tell(f"{point} does not answer: what is looked at there waits until it does")
+            if self._job and self._job.what != "act" and self._plan:
+                self._plan.kill()  # it may wait there
+        for point in sorted(before - self._silent):
+            is_there = point in self._polled.servers
+            self._tell(f"{point} {'answers again' if is_there else 'is not mounted any more'}")
+            self._interests.look_again([point])
+            back = [who for who, where in self._waiting.items() if where == point]
+            self._waiting = {who: self._waiting[who] for who in self._waiting if who not in back}
+            self._note(dict.fromkeys(back, point))
 
     def _by_network(self) -> list[str]:
         """Return the states that go by the kernel's network."""

@@ -7,13 +7,15 @@ import json
 import os
 import re
 import signal
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+import silent_server
 from command import Machine
-from needing import is_root, needs, needs_own_users
+from needing import is_root, needs, needs_own_server, needs_own_users
 from repositories import Repository
 from starting import PATIENCE, running, wait_until
 from watching import Watcher, watching
@@ -351,6 +353,53 @@ def test_a_service_waits_for_a_configuration_that_can_be_used(machine: Machine) 
         watcher.until_deviating(0)
         assert text(machine.folder / "f") == "right"
         assert watcher.said.count("error: ") == 1
+
+
+IMPATIENT = """
+from runner.cli import main
+from runner.tools.watch import reach, resident
+reach.PATIENCE = resident.POLL = resident.AGAIN = 0.5
+main()
+"""
+
+
+@needs_own_server()
+def test_a_server_that_does_not_answer_holds_up_nothing_else(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, silent, beside = (machine.folder / name for name in ("served", "silent", "beside"))
+    served.mkdir()
+    silent.touch()
+    machine.write(
+        top="base: {'*': [a]}",
+        a="{tmp}/served/f: {file.managed: [contents: right, contents_newline: false]}\n"
+        "{tmp}/beside: {file.managed: [contents: right]}\n",
+    )
+    argv, server = machine.argv, Path(silent_server.__file__)
+
+    def beside_a_server(*words: str) -> list[str]:
+        python, _, _, *rest = argv(*words)
+        where = map(str, (server, served, silent))
+        return [python, *where, python, "-c", IMPATIENT, *rest]
+
+    monkeypatch.setattr(machine, "argv", beside_a_server)
+
+    def until(what: str) -> None:
+        wait_until(lambda: watcher.said.count(what) > before[what], f"{what}: {watcher.said}")
+        before[what] = watcher.said.count(what)
+
+    before = Counter[str]()
+    with watching(machine, "--act", "drift") as watcher:
+        until("served does not answer")  # from the first look on
+        beside.write_text("wrong")
+        wait_until(lambda: text(beside) == "right", "what lies beside is put right")
+        silent.unlink()
+        until("served answers again")
+        silent.touch()
+        until("served does not answer")
+        beside.write_text("wrong")
+        wait_until(lambda: text(beside) == "right", "what lies beside is put right")
+        silent.unlink()
 
 
 def test_the_second_one_says_who_watches(watched: Machine) -> None:
