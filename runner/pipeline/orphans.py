@@ -74,7 +74,7 @@ class Orphans(Record):
         }
 
 
-def declared(compiled: Compiled, session: Session) -> set[str]:
+def declared(compiled: Compiled) -> set[str]:
     """The names of all that the states of a tree declare."""
     chunks = [*compiled.chunks, *compiled.left_out]
     names = {f"{chunk.state} {chunk.name}" for chunk in chunks}
@@ -103,7 +103,7 @@ def orphans(options: Options, listeners: Listeners = ()) -> Orphans:
         compiled, problems = compile_chunks(session, gather(session, top_requests(session)), False)
         if compiled is None:
             raise CompileError(problems)
-        names = declared(compiled, session)
+        names = declared(compiled)
         session.run.secrets.recall(options.state_dir)
         rows = _undeclared(options, names)
         return _Looks(session, tree_of(options), names)(rows)

@@ -110,7 +110,7 @@ def run_compiled(
     tracker = ReactionTracker(journal, plan, required=options.durable == "required")
     past = history(session, facts, plan)
     if facts.scope == HIGHSTATE and not options.test:
-        past.declared = lambda: orphans.declared(compiled, session)
+        past.declared = lambda: orphans.declared(compiled)
         past.is_part = bool(compiled.left_out)
     if in_history:
         run.listeners.add(heard(past))

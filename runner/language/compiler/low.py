@@ -157,7 +157,7 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             if isinstance(value, str):
                 low["name"] = value
             elif value is not None:
-                problems.append(_no_name(item, body, declaration))
+                problems.append(_no_name(item, declaration))
         elif key in ("state", "fun"):
             problems.append(_taken(item, body, declaration))
         else:
@@ -198,7 +198,7 @@ def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
-def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
+def _no_name(item: Item, declaration: Declaration) -> Diagnostic:
     several = isinstance(item.value, list)
     what = "a list" if several else "no text"
     hint = "put quotes around it, as you typed it"

@@ -182,7 +182,7 @@ def _run(
     if values.get("_errors"):
         __context__["retcode"] = PILLAR_FAILURE
         return ["Pillar failed to render with the following messages:", *values["_errors"]]
-    path = config or __salt__["config.get"]("runner.config") or _configuration(saltenv)
+    path = config or __salt__["config.get"]("runner.config") or _configuration()
     line = [program, command, "--config", path, "--out", "json", "--pillar-stdin", *options]
     line += ["--saltenv", saltenv] if saltenv else []
     line += ["--test"] if test else []
@@ -288,7 +288,7 @@ def _pillar(
     return values
 
 
-def _configuration(saltenv: str | None) -> str:
+def _configuration() -> str:
     """Bring the master's tree here, and write runner's configuration for it. Returns its path.
 
     It lies beside the minion's own, whose static grains it shares.
