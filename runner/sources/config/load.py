@@ -72,7 +72,9 @@ def load(
         of_tree = _of_tree(settings, base, folders["state_dir"], tree, yaml, warnings, files)
         settings = of_tree.settings
     raw = {**DEFAULTS, **settings, **overrides}
-    raw |= _places(settings, overrides, base, environ, salts)
+    raw |= _folders(settings, overrides, base, environ, salts)
+    for key, usual in _USUAL_ROOTS.items():
+        raw[key] = _roots(key, overrides.get(key) or settings.get(key), base, usual)
     raw.pop("whole_pillar", None)  # not for templates that show `opts`
     if raw.get("root"):  # an image, which has a name of its own
         raw["root"] = os.path.join(_standing() if overrides.get("root") else base, raw["root"])
@@ -388,24 +390,10 @@ def host_name() -> str:
 
 # ---------------------------------------------------------------- folders
 
-
-def _places(
-    settings: Mapping[str, Any],
-    overrides: Mapping[str, Any],
-    base: str,
-    environ: Mapping[str, str],
-    salts: bool,
-) -> dict[str, Any]:
-    """cachedir, state_dir and the roots, as absolute paths."""
-    usual_roots = {
-        "file_roots": ("/srv/runner/states", "/srv/salt"),
-        "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
-    }
-    roots = {
-        key: _roots(key, overrides.get(key) or settings.get(key), base, usual)
-        for key, usual in usual_roots.items()
-    }
-    return {**_folders(settings, overrides, base, environ, salts), **roots}
+_USUAL_ROOTS = {
+    "file_roots": ("/srv/runner/states", "/srv/salt"),
+    "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
+}
 
 
 def _folders(
