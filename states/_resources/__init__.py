@@ -11,10 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from modules import aliases, alternatives, hosts, locale, pkg, service, sysctl, timezone
+from modules import aliases, alternatives, hosts, locale, pkg, service, shadow, sysctl, timezone
 from modules import file as any_file  # `file` is a module of this folder
+from modules import group as groups
+from modules import user as users
 from modules.service.unit import Unit
-from runner.api import Resource
+from modules.ssh import keys, known_hosts
+from runner.api import Resource, StateFailed
+from states._account import AGING
+from states.ssh_auth import CONFIG
 
 ROLE = {
     **dict.fromkeys(("alias", "locale", "sysctl", "timezone"), "system"),
@@ -22,8 +27,14 @@ ROLE = {
     "host": "network",
     "pkg": "packages",
     "service": "services",
+    **dict.fromkeys(("group", "ssh_auth", "ssh_known_hosts", "user"), "users"),
 }
-AFTER = {"alternatives": ("file",)}
+AFTER = {
+    "alternatives": ("file",),
+    "ssh_auth": ("user",),
+    "ssh_known_hosts": ("user",),
+    "user": ("group",),
+}
 
 
 # what the mail server of each installation begins with
@@ -208,3 +219,162 @@ def timezone_resources(name: str | None) -> Iterator[Resource]:
     arguments = {} if utc else {"utc": False}
     shipped = zone in _ZONES and utc
     yield Resource("timezone.system", zone, arguments, shipped=shipped, files=files)
+
+
+# ---------------------------------------------------------------- users
+
+_FIRST_OF_PEOPLE = 1000  # smaller numbers are the system's
+_NOBODY = 65534
+_OF_PEOPLE = ("/home/", "/srv/", "/opt/", "/usr/local/")
+
+
+def _made_by_package(name: str, number: int, home: str = "") -> bool:
+    """Return whether an account is one of the system's that no person made."""
+    if _FIRST_OF_PEOPLE <= number != _NOBODY or f"{home}/".startswith(_OF_PEOPLE):
+        return False
+    brought = pkg.shipped()
+    return brought is None or name in brought.accounts
+
+
+def group_resources(name: str | None) -> Iterator[Resource]:
+    """Groups with their numbers and members. Without a name only those members that packages made:
+    what others belong to their own states say, which come after those of groups.
+    """
+    there = groups.getent()
+    numbers = [entry["gid"] for entry in there]
+    for entry in there if name is None else [groups.info(name)]:
+        if not entry:
+            yield Resource("group.absent", str(name))
+            continue
+        arguments: dict[str, Any] = {"gid": entry["gid"]}
+        if numbers.count(entry["gid"]) > 1:
+            arguments["non_unique"] = True
+        known = [member for member in entry["members"] if users.info(member)]
+        note = "" if known == entry["members"] else "it has members that are no users"
+        if name is None:
+            known = [member for member in known if _is_of_package(member)]
+        if name is None or note:
+            arguments |= {"addusers": known} if known else {}
+        else:
+            arguments["members"] = known
+        yield Resource(
+            "group.present",
+            entry["name"],
+            arguments,
+            note,
+            shipped=_made_by_package(entry["name"], entry["gid"]),
+            files=("/etc/group", "/etc/gshadow"),
+        )
+
+
+def _is_of_package(login: str) -> bool:
+    account = users.info(login)
+    return _made_by_package(login, account["uid"], account["home"])
+
+
+_ACCOUNT_FILES = tuple(f"/etc/{name}" for name in ("passwd", "shadow", "subuid", "subgid"))
+
+# what useradd gives a new user
+_DAYS = {"mindays": 0, "maxdays": 99999, "warndays": 7, "inactdays": -1, "expire": -1}
+
+
+def user_resources(name: str | None) -> Iterator[Resource]:
+    """Users with their numbers, groups, home, shell and GECOS field; never their passwords."""
+    for login in users.list_users() if name is None else [name]:
+        account = users.info(login)
+        yield (
+            Resource(
+                "user.present",
+                login,
+                _of_account(account),
+                shipped=_made_by_package(login, account["uid"], account["home"]),
+                files=_ACCOUNT_FILES,
+            )
+            if account
+            else Resource("user.absent", login)
+        )
+
+
+def _of_account(account: dict[str, Any]) -> dict[str, Any]:
+    name = account["name"]
+    primary = users.primary_group(name)
+    further = [
+        group_name
+        for group_name in account["groups"]
+        if group_name != primary and groups.info(group_name)
+    ]
+    arguments = {
+        "uid": account["uid"],
+        "gid": account["gid"],
+        "groups": further,
+        "home": account["home"],
+        "shell": account["shell"],
+    }
+    arguments |= {key: account[key] for key in users.GECOS if account[key]}
+    if not any_file.is_dir(account["home"]):
+        arguments["createhome"] = False
+    if users.lingers(name):
+        arguments["linger"] = True
+    aged = shadow.info(name)
+    days = {key: aged[AGING[key]] for key in _DAYS if aged[AGING[key]] not in ("", _DAYS[key])}
+    return {key: value for key, value in (arguments | days).items() if value != ""}
+
+
+def ssh_auth_resources(name: str | None) -> Iterator[Resource]:
+    """The keys of users, by their digits, their comment or the user."""
+    for user in users.list_users():
+        try:
+            path = keys.path_of(user, CONFIG)
+            lines = keys.lines(path) if any_file.lexists(path) else []
+        except (StateFailed, PermissionError) as failure:
+            reason = failure.message if isinstance(failure, StateFailed) else str(failure)
+            if name in (None, user):
+                yield Resource("", user, note=f"keys of {user}: {reason}")
+            continue
+        present = {key.key: key for key in map(keys.parsed, lines) if key}
+        yield from (
+            _of_key(key, user)
+            for key in present.values()
+            if name in (None, key.key, key.comment, user)
+        )
+
+
+def _of_key(key: keys.Key, user: str) -> Resource:
+    options = keys.option_list(key.options)
+    if ",".join(options) != key.options:  # no list says it
+        return Resource("ssh_auth.present", key.line, {"user": user})
+    arguments: dict[str, Any] = {"user": user, "enc": key.kind}
+    arguments |= {"comment": key.comment} if key.comment else {}
+    arguments |= {"options": options} if options else {}
+    return Resource("ssh_auth.present", key.key, arguments)
+
+
+_HOST = re.compile(r"(?P<bare>[^\[\]|*?!,@]+)|\[(?P<name>[^\[\]|*?!,@]+)\]:(?P<port>\d+)")
+
+
+def ssh_known_hosts_resources(name: str | None) -> Iterator[Resource]:
+    """Known hosts of the system and of users; those whose names are hidden only as a remark."""
+    for user in (None, *users.list_users()):
+        try:
+            path = known_hosts.path_of(user, None)
+            lines = keys.lines(path) if any_file.lexists(path) else []
+        except (StateFailed, PermissionError):
+            continue  # ssh_auth remarks on a home that cannot be read
+        listed = [item for line in lines for item in _hosts(line, user)]
+        hidden = sum(line.startswith("|") for line in lines)
+        if name is None and hidden:
+            note = f"{path}: the names of {hidden} hosts are hidden: left out"
+            yield Resource("", path, note=note)
+        told = (known_hosts.SYSTEM,) if user is None and not hidden else ()
+        yield from (item._replace(files=told) for item in listed if name in (None, item.name))
+
+
+def _hosts(line: str, user: str | None) -> Iterator[Resource]:
+    names, *rest = [*line.split(), "", ""][:3]
+    for label in names.split(","):
+        match = _HOST.fullmatch(label)
+        if match and all(rest) and re.fullmatch(keys.KINDS, rest[0]):
+            arguments: dict[str, Any] = {"user": user} if user else {}
+            arguments |= {"port": int(match["port"])} if match["port"] else {}
+            arguments |= {"enc": rest[0], "key": rest[1], "hash_known_hosts": False}
+            yield Resource("ssh_known_hosts.present", match["bare"] or match["name"], arguments)
