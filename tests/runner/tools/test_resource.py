@@ -333,7 +333,7 @@ ZONE = {
 
 def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from modules.firewalls import firewalld
-    from states.firewalls._resources import firewalld as resources
+    from states.firewalls import _resources as resources
 
     for path in ("zones/public.xml", "zones/public.xml.old", "services/mine.xml"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
