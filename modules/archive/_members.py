@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from modules import cmd
 from modules.archive._source import identity, name_of, source
-from runner.api import Record, StateFailed, here
+from runner.api import Record, StateFailed, for_states, here
 
 TAR, ZIP = "tar", "zip"
 LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
@@ -90,6 +90,7 @@ def plain(name: str) -> str:
     )
 
 
+@for_states
 def stripped(name: str, strip: int) -> str:
     """The name without its first parts."""
     return "/".join(plain(name).split("/")[strip:])

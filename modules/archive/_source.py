@@ -12,9 +12,10 @@ from typing import IO, Any
 from modules import _paths
 from modules.file._look import opened
 from modules.file._paths.walk import others_write
-from runner.api import here
+from runner.api import for_states, here
 
 
+@for_states
 @contextmanager
 def source(path: str) -> Iterator[IO[bytes]]:
     """An archive opened for reading; a failure names no link of others, no pipe and no device."""
