@@ -206,7 +206,7 @@ class Named:
     """`**options: Annotated[T, Named(f)]`: f(name) returns whether there is such an option; others
     are reported as unknown.
 
-    every: the names of all of them; then another one is an error, with the nearest of these.
+    every: the names of all of them; then one that is nearly one of these is an error.
     """
 
     __slots__ = ("every", "known")

@@ -201,7 +201,7 @@ def _bind_open(
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
     if rule.shape.names and not rule.shape.names(key):
-        if rule.shape.every:
+        if rule.shape.every and _near(schema, key, extra_known):
             binding.problems.append(refused(_unknown(schema, binding, key, value, extra_known)))
         else:
             _lack(schema, binding, key, value, extra_known)

@@ -88,7 +88,10 @@ def test_as_a_user_sees_it(engine: Engine, machine: Machine) -> None:
         wrong="a:\n  docker_container.running:\n    - imag: x\n    - enviroment: [A=1]\n"
         "b:\n  docker_container.run:\n    - tial: 3\n"
         "c:\n  docker_image.present:\n    - base: x\n",
+        old="web: {docker_container.running: [image: web, replace: false]}\n",
     )
+    told = machine("sls", "old", "--test", code=None).stderr
+    assert "docker_container.running has no argument 'replace'; it is ignored" in told
     assert machine.results("sls", "site")["web"]["changes"] == {"signal": "SIGHUP"}
     assert engine.inspect("web")["State"]["Signals"] == ["SIGHUP"]
     for words in (["--test"], []):
