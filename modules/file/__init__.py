@@ -107,8 +107,8 @@ _SUBMODULES = {
         "_paths.walk": "real_path",
         "_put_back": "put_back",
         "_rights": (
-            "refuse_attributes refuse_chmod refuse_owner refuse_put refuse_removal refuse_rewrite"
-            " refuse_touch"
+            "refuse_attributes refuse_chmod refuse_mounted refuse_owner refuse_put refuse_removal"
+            " refuse_rewrite refuse_touch"
         ),
         "_salt.changes": (
             "chgrp lchown makedirs_perms move rmdir salt_copy salt_link salt_makedirs "

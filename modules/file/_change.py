@@ -90,7 +90,12 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
     return uid, gid
 
 
-@alters(before=snapshot)
+def _snapshot_of_removed(path: str) -> object:
+    refuse_mounted("remove", path, below=True)  # before all that it holds is kept for undo
+    return snapshot(path)
+
+
+@alters(before=_snapshot_of_removed)
 def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed.
     Nothing there is fine. Raises StateFailed where something is mounted in it: nothing is removed.

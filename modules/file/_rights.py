@@ -198,6 +198,7 @@ def has_capability(capability: int) -> bool:
     return bool(held >> capability & 1)
 
 
+@for_states
 def refuse_mounted(action: str, path: str, below: bool = False) -> None:
     """Raise StateFailed for a path that something is mounted on, before anything in it is changed.
 

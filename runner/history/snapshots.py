@@ -8,7 +8,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from io import BufferedReader
 from typing import Any
 
@@ -151,7 +150,11 @@ def _read(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
             return "", None
         if status.st_size <= SMALL:
             size = status.st_size + 1 if status.st_size else PIECE  # one of /proc says 0
-            data = b"".join(iter(partial(os.read, handle, size), b""))
+            data = b""
+            while piece := os.read(handle, size):
+                data += piece
+                if len(data) > LARGEST:  # of /proc/PID/pagemap there are 256 GiB
+                    return "", None
             return hash_of(data), data
         import hashlib
 
@@ -233,10 +236,21 @@ def _of_path(function: str, change: Mapping[str, Any]) -> Iterator[Sight]:
 
 
 def _below(folder: str) -> Iterator[Sight]:
-    """From the bottom up, since undo goes the other way."""
-    for root, folders, files in os.walk(folder, topdown=False):
-        for name in [*folders, *files]:
+    """From the bottom up, since undo goes the other way; not what is mounted in it, which stays."""
+    device, found = os.lstat(folder).st_dev, []
+    for root, folders, files in os.walk(folder):
+        found.append((root, [*folders, *files]))
+        folders[:] = [name for name in folders if _device(os.path.join(root, name)) == device]
+    for root, names in reversed(found):
+        for name in names:
             yield look(os.path.join(root, name))
+
+
+def _device(path: str) -> int:
+    try:
+        return os.lstat(path).st_dev
+    except OSError:
+        return 0
 
 
 def without_target(snapshot: Snapshot) -> Snapshot:

@@ -24,6 +24,8 @@ def absent(name: AbsolutePath) -> Planned:
         return Done(f"File {name} is not present", missing=_lines.absence(name))
     folder = file.is_dir(name) and not file.is_link(name)
     kind = "Directory" if folder else "File"
+    if folder:
+        file.refuse_mounted("remove", name, below=True)  # before what is in it is counted
     yield Plan({"removed": name}, f"{kind} {name} is set for removal")
     held = file.count_below(name) if folder else 0
     try:

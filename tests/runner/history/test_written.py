@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 from command import Machine
+from harness import HarnessHere, apply
 
+from modules import _paths
+from runner.api import StateFailed
 from runner.history import contents, snapshots
 from runner.history.store import open_history
 from runner.support.files import group_commit
+from states.file.absent import absent
 
 # the files below `out` that a run opens
 OPENED = """
@@ -108,3 +112,35 @@ def test_contents_are_compressed_when_there_are_many(
         assert in_order[:3] == [len(data) for data in several[:3]]
         assert max(in_order[3:]) < 60
         assert [store.get(snapshots.hash_of(data)) for data in several] == several
+
+
+def test_what_is_mounted_in_a_folder_is_not_kept() -> None:
+    """Nor is it removed with the folder, which is refused."""
+    facts = {"path": "/dev", "type": "dir"}
+    shown = {sight.snapshot.path for sight in snapshots.before("file.remove", facts)}
+    assert "/dev/null" in shown
+    within = os.lstat("/dev").st_dev
+    folders = {os.path.dirname(path) for path in shown - {"/dev"}}
+    assert {os.lstat(folder).st_dev for folder in folders} == {within}
+
+
+def test_a_file_without_a_size_that_does_not_end_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert snapshots.look("/proc/self/status").data
+    monkeypatch.setattr(snapshots, "LARGEST", 10)
+    sight = snapshots.look("/proc/self/status")
+    assert (sight.data, sight.snapshot.content) == (None, "")
+
+
+def test_a_removal_that_is_refused_is_not_read_for_undo(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "root/proc").mkdir(parents=True)
+    monkeypatch.setattr(_paths, "mount_points", lambda: [f"{tmp_path}/root/proc"])
+    here = HarnessHere()
+    events: list[object] = []
+    monkeypatch.setattr(here, "emit", events.append)
+    with pytest.raises(StateFailed, match="is a mount point"):
+        apply(absent, str(tmp_path / "root"), current=here)
+    assert not events, "each has what is kept"
