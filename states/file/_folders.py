@@ -127,6 +127,14 @@ def _managed(chunk: Chunk) -> Iterator[str]:
                 yield os.path.normpath(path)
 
 
+def refuse_root(top: str, what: str) -> None:
+    """Raise StateFailed for what nobody does to all of a machine, however its root is written: a
+    variable of a template is empty.
+    """
+    if file.real_path(top) == "/":
+        raise StateFailed(f'Refusing to {what} "/"')
+
+
 def superfluous(
     top: str, keep: Iterable[str], excluded: Sequence[str], folders: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
@@ -137,6 +145,7 @@ def superfluous(
     with the folders above them. excluded: patterns of relative paths that stay. folders: these
     stay, but are cleaned.
     """
+    refuse_root(top, "clean")
     kept_paths = {path.rstrip("/") for path in keep}
     open_folders = set(folders)
     for path in kept_paths:

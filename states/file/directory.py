@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from modules import file
 from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
-from states.file._folders import below, managed_below, superfluous
+from states.file._folders import below, managed_below, refuse_root, superfluous
 from states.file._nested import refuse_to_replace
 from states.file._permissions import Permissions, before, missing_folders, parent, permissions
 
@@ -89,6 +89,8 @@ def directory(
     if not children_only:
         work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
     if options & {"user", "group", "mode"}:
+        if max_depth is None:
+            refuse_root(name, "give all of it one owner or mode:")
         inside = _PermissionsBelow(
             options, wanted, Permissions(wanted.user, wanted.group, file_mode or mode)
         )

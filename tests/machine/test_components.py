@@ -205,7 +205,11 @@ def test_a_logged_in_user_stays_unless_forced(debian: Debian) -> None:
     assert debian.read("getent passwd abe")
     (removed,) = debian.results("single", "user.absent", "abe", "force=True", "purge=True").values()
     assert removed["changes"]["abe"] == "removed"
+    assert "warnings" not in removed
     debian.run(f"kill {pid}; test ! -e /home/abe")
+    debian.run("useradd -m abe; mkdir /home/abe/in; mount -t tmpfs x /home/abe/in")
+    (removed,) = debian.results("single", "user.absent", "abe", "purge=True").values()
+    assert "/home/abe is still there" in str(removed["warnings"])
 
 
 def cron_runs_the_entry_within_its_minute(debian: Debian) -> None:

@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from command import Machine
+from harness import look
+
+from runner.api import StateFailed
+from states.file.directory import directory
 
 BESIDE = """
 {tmp}/d:
@@ -123,3 +129,13 @@ def test_cleaning_spares_what_is_managed_by_another_way(
     machine("sls", "a")
     assert [each.name for each in (machine.folder / "d").iterdir()] == ["file"]
     assert changed(machine) == {}
+
+
+@pytest.mark.parametrize("name", ["/", "/usr/..", "/proc/self/root"])
+@pytest.mark.parametrize(
+    "arguments", [{"clean": True}, {"user": "root", "recurse": ["user"]}, {"recurse": ["mode"]}]
+)
+def test_a_machine_is_not_cleaned_away(name: str, arguments: dict[str, Any]) -> None:
+    """A variable of a template is empty."""
+    with pytest.raises(StateFailed, match=r'Refusing to .* "/"'):
+        look(directory, name, **arguments)
