@@ -117,13 +117,18 @@ def further_groups(
     missing = [name for name in groups or () if not group.info(name)]
     if missing:
         raise StateFailed(
-            f"The following group(s) are not present: {','.join(missing)}",
+            f"The following group(s) are not present: {','.join(missing)}{list_meant(missing)}",
             missing=("group", missing[0]),
         )
     existing = [name for name in optional or () if group.info(name)]
     if groups is None and not existing:
         return None
     return list(dict.fromkeys([*(groups or ()), *existing]))
+
+
+def list_meant(names: Sequence[str]) -> str:
+    """What to write instead of names that one text has."""
+    return "; a name has no comma: write a list" if any("," in name for name in names) else ""
 
 
 def day(value: int | str, argument: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file, group, user
 from runner.api import CommandFailed, Done, Fact, Name, OneOrMany, Plan, Planned, StateFailed
-from states._account import refuse_new_account
+from states._account import list_meant, refuse_new_account
 
 OPPOSITE = {"present": "absent"}
 
@@ -85,7 +85,8 @@ def present(
     missing = [login for login in new if not user.info(login)]
     if missing:
         raise StateFailed(
-            f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0])
+            f"The user(s) {', '.join(missing)} are not present{list_meant(missing)}",
+            missing=("user", missing[0]),
         )
     if not now:
         refuse_new_account("group", name)

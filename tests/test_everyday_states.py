@@ -160,6 +160,15 @@ def test_only_a_dry_run_asks_the_registry_of_npm_once(machine: Machine) -> None:
         assert [result["comment"].split()[-1] for result in done.values()] == [retries]
 
 
+@pytest.mark.parametrize("words", [("user.present", "groups"), ("group.present", "members")])
+def test_names_with_commas_between_them_are_no_list(
+    machine: Machine, words: tuple[str, str]
+) -> None:
+    state, argument = words
+    done = machine("single", state, "name=own", f"{argument}=root,daemon", "--test", code=2)
+    assert "root,daemon" in done.stdout and "has no comma: write a list" in done.stdout
+
+
 def test_an_alternative_is_told_whose_link_is_a_file(machine: Machine) -> None:
     machine.program("update-alternatives", "exit 2\n")
     link = machine.folder / "tool"
