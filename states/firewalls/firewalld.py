@@ -5,13 +5,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules.firewalls import firewalld
-from runner.api import Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
 from runner.api.kinds import comes_after
 from states._tools import explained
 
+
+def _no_port(text: str) -> str | None:
+    match = re.fullmatch(r"([\w-]+)/(tcp|udp|sctp|dccp)", text.strip())
+    numbers = re.findall(r"\d+", match[1]) if match else []
+    if match and all(int(number) <= 65535 for number in numbers):
+        return None
+    return f"expected a port to 65535, or two with a hyphen, a slash and a protocol, not {text}"
+
+
+Port = Annotated[Line, Check(_no_port, "such as `8080/tcp` or `9000-9010/udp`")]
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
 
 
@@ -33,7 +43,7 @@ def present(
     prune_block_icmp: bool = False,
     default: bool | None = None,
     masquerade: bool | None = None,
-    ports: OneOrMany[Line] | None = None,
+    ports: OneOrMany[Port] | None = None,
     prune_ports: bool = False,
     port_fwd: OneOrMany[Line] | None = None,
     prune_port_fwd: bool = False,
@@ -196,7 +206,7 @@ def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str
 
 
 def service(
-    name: Name, ports: OneOrMany[Line] | None = None, protocols: OneOrMany[Line] | None = None
+    name: Name, ports: OneOrMany[Port] | None = None, protocols: OneOrMany[Line] | None = None
 ) -> Planned:
     """Make sure that there is a service, with exactly these ports and protocols.
 

@@ -35,6 +35,8 @@ PATH = "packages have no path with"
             ("mysql_grants.present", "g", "grant=all", "database=app", "user=a"),
             "expected db.table,",
         ),
+        (("firewalld.present", "name=z", "ports=[80/tcp, 99999/tcp]"), "a port to 65535"),
+        (("firewalld.service", "name=s", "ports=[http]"), "a slash and a protocol, not http"),
         (("host.only", "name=db", "hostnames=[::1]"), "expected an IP address, and db is none"),
         ((*ENTRY, "options={'x-a,b': true}"), "no option x-a,b"),
         ((*ENTRY, "options={tries: true}"), "tries: expected a number"),
