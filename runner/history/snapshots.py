@@ -19,6 +19,7 @@ from runner.support.files.group_commit import stamp as _stamp
 from runner.support.json_writer import dumps
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
+MOST_BELOW = 1024 * 1024 * 1024  # bytes of contents that are kept of a folder that goes
 SMALL = 256 * 1024  # bytes; contents of files that are read whole
 PIECE = 1024 * 1024
 # extended attributes that are the file system's own, or vouch for contents
@@ -78,8 +79,11 @@ def stamp_of(path: str) -> Stamp:
         return ()
 
 
-def look(path: str) -> Sight:
-    """The present state of a path, and what it takes to see later whether it is another one."""
+def look(path: str, largest: int | None = None) -> Sight:
+    """The present state of a path, and what it takes to see later whether it is another one.
+
+    largest: bytes; of a larger file the contents are not looked at; without it LARGEST.
+    """
     there = GROUP_COMMIT.at_present(path)
     try:
         status = os.lstat(there)
@@ -88,7 +92,7 @@ def look(path: str) -> Sight:
     kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
     target = os.readlink(there) if kind == "link" else _special(status) if kind == "other" else ""
     content, data = "", None
-    if kind == "file" and status.st_size <= LARGEST:
+    if kind == "file" and status.st_size <= (LARGEST if largest is None else largest):
         content, data = _contents(there, status)
     mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
     packed = _attributes(there, status) if kind in ("file", "dir") else b""
@@ -240,17 +244,23 @@ def _below(folder: str) -> Iterator[Sight]:
     device, found = os.lstat(folder).st_dev, []
     for root, folders, files in os.walk(folder):
         found.append((root, [*folders, *files]))
-        folders[:] = [name for name in folders if _device(os.path.join(root, name)) == device]
+        folders[:] = [
+            name for name in folders if _status(os.path.join(root, name)).st_dev == device
+        ]
+    left = MOST_BELOW
     for root, names in reversed(found):
         for name in names:
-            yield look(os.path.join(root, name))
+            path = os.path.join(root, name)
+            sight = look(path, min(left, LARGEST))
+            left -= _status(path).st_size if sight.snapshot.content else 0
+            yield sight
 
 
-def _device(path: str) -> int:
+def _status(path: str) -> os.stat_result:
     try:
-        return os.lstat(path).st_dev
+        return os.lstat(path)
     except OSError:
-        return 0
+        return os.stat_result((0,) * 10)
 
 
 def without_target(snapshot: Snapshot) -> Snapshot:

@@ -144,3 +144,19 @@ def test_a_removal_that_is_refused_is_not_read_for_undo(
     with pytest.raises(StateFailed, match="is a mount point"):
         apply(absent, str(tmp_path / "root"), current=here)
     assert not events, "each has what is kept"
+
+
+def test_of_a_folder_that_goes_no_more_is_kept_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(snapshots, "MOST_BELOW", 1000)
+    for number in range(5):
+        (tmp_path / f"{number}").write_bytes(bytes(400))
+    (tmp_path / "small").write_bytes(b"x" * 100)
+    facts = {"path": str(tmp_path), "type": "dir"}
+    kept = [
+        sight.snapshot.content
+        for sight in snapshots.before("file.remove", facts)
+        if sight.snapshot.type == "file"
+    ]
+    assert len(kept) == 6 and kept.count("") == 3
