@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.sources.config.options import DISABLED
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from typing import Any
 
-NAME = "disabled.json"
 LONGEST = 500  # characters of a reason or of a name
 
 
@@ -45,7 +45,7 @@ def disabled(state_dir: str) -> Disabled | None:
     A file that cannot be understood counts: somebody wanted these runs to stop. Raises RunnerError
     where the folder cannot be trusted or read.
     """
-    if not os.path.lexists(os.path.join(state_dir, NAME)):
+    if not os.path.lexists(os.path.join(state_dir, DISABLED)):
         return None
     with _problems(state_dir):
         return _read(trusted_folder(state_dir, make=False))
@@ -79,7 +79,7 @@ def disable(
     new = Disabled(why, by, now.isoformat(timespec="seconds"), until)
     with _problems(state_dir), _alone(state_dir) as folder:
         before = _read(folder)
-        folder.write(NAME, (json.dumps(new.as_data(), indent=4) + "\n").encode())
+        folder.write(DISABLED, (json.dumps(new.as_data(), indent=4) + "\n").encode())
         folder.sync()
         return new, before
 
@@ -88,11 +88,11 @@ def enable(state_dir: str) -> Disabled | None:
     """Enable scheduled runs; return what disabled them. Raises RunnerError where that cannot be
     written.
     """
-    if not os.path.lexists(os.path.join(state_dir, NAME)):
+    if not os.path.lexists(os.path.join(state_dir, DISABLED)):
         return None
     with _problems(state_dir), _alone(state_dir) as folder:
         before = _read(folder)
-        folder.remove(NAME)
+        folder.remove(DISABLED)
         folder.sync()
         return before
 
@@ -106,7 +106,7 @@ def _alone(state_dir: str) -> Iterator[TrustedFolder]:
     fcntl.flock(folder.descriptor, fcntl.LOCK_EX)
     try:
         for name in folder.names():
-            if name.startswith(f"{NAME}.") and name.endswith(".new"):
+            if name.startswith(f"{DISABLED}.") and name.endswith(".new"):
                 folder.remove(name)
         yield folder
     finally:
@@ -118,7 +118,7 @@ def _problems(state_dir: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        path = os.path.join(state_dir, NAME)
+        path = os.path.join(state_dir, DISABLED)
         raise RunnerError(
             f"{path}: {error.strerror}",
             hint="disable and enable as the user who has the scheduled runs",
@@ -129,7 +129,7 @@ def _read(folder: TrustedFolder) -> Disabled | None:
     import json
 
     try:
-        found = json.loads(folder.read(NAME))
+        found = json.loads(folder.read(DISABLED))
         read = Disabled(*(_one_line(str(found.get(key) or "-")) for key in ("why", "by", "since")))
         until = found.get("until")
         if until is not None:
@@ -137,7 +137,7 @@ def _read(folder: TrustedFolder) -> Disabled | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-        return Disabled(f"{NAME} in {folder.path} is damaged", "nobody knows who", "-")
+        return Disabled(f"{DISABLED} in {folder.path} is damaged", "nobody knows who", "-")
     return None if read.until and _time(read.until) <= _now() else read
 
 

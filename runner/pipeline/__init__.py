@@ -11,8 +11,8 @@ from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Value
 from runner.model.result import HIGHSTATE, Report
+from runner.pipeline import aborted
 from runner.pipeline import orphans as finding
-from runner.pipeline.aborted import note_not_started
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
 from runner.pipeline.gathering import Gathered, gather, requests
 from runner.pipeline.session import Listeners, Session, of_named
@@ -48,7 +48,7 @@ def without_tree(options: Options, error: RunnerError, listeners: Listeners = ()
     def about(secrets: Secrets) -> About:
         return about_run(session, secrets, HIGHSTATE)
 
-    note_not_started(session, new_run_id(), about, error)
+    aborted.note_not_started(session, new_run_id(), about, error)
     raise error
 
 

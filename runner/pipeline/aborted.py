@@ -5,7 +5,7 @@ other run.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from runner.engine.interrupts import number_of
 from runner.history.recorder import About, History
@@ -18,26 +18,16 @@ from runner.support.redaction import Secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
-@contextmanager
-def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -> Iterator[None]:
-    """Report what ends a run before it has started, to the listeners and the history, and let it go
-    on.
-
-    about: what the history is told of the run, given the secrets that are known by then.
-    """
-    try:
-        yield
-    except BaseException as error:
-        begun = session.run if "run" in session.__dict__ else None
-        if not (begun and begun.listeners.started) and isinstance(
-            error, Exception | KeyboardInterrupt
-        ):
-            secrets = begun.secrets if begun else Secrets()
-            _note(session, run_id, about, secrets, error)
-        raise
+def note(
+    session: Session, run_id: str, about: Callable[[Secrets], About], error: BaseException
+) -> None:
+    """Report what ends a run, if it has not started, to the listeners and the history."""
+    begun = session.run if "run" in session.__dict__ else None
+    if not (begun and begun.listeners.started) and isinstance(error, Exception | KeyboardInterrupt):
+        _note(session, run_id, about, begun.secrets if begun else Secrets(), error)
 
 
 def note_not_started(

@@ -37,11 +37,10 @@ from runner.model.highdata import of_one
 from runner.model.paths import of_host
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.pipeline.stages import about_run, compile_tree, new_run_id, run_compiled
+from runner.pipeline.stages import about_run, compile_tree, new_run_id, recorded, run_compiled
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN, Secrets, command_line
 

@@ -27,8 +27,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.pipeline import awake, orphans
-from runner.pipeline.aborted import recorded
+from runner.pipeline import aborted, awake, orphans
 from runner.pipeline.compile import Compiled, Compiling
 from runner.pipeline.gathering import missing_sls, read_pillar
 from runner.pipeline.kept_relations import KeptRelations
@@ -67,6 +66,20 @@ def run_pipeline(
         held(session.options.state_dir, session.options.wait),
     ):
         return run_compiled(session, compile_tree(session, compiling), run_id, about, ready)
+
+
+@contextmanager
+def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -> Iterator[None]:
+    """Report what ends a run before it has started, to the listeners and the history, and let it go
+    on.
+
+    about: what the history is told of the run, given the secrets that are known by then.
+    """
+    try:
+        yield
+    except BaseException as error:
+        aborted.note(session, run_id, about, error)
+        raise
 
 
 def about_run(session: Session, secrets: Secrets, scope: str = "", of_tree: bool = True) -> About:

@@ -19,13 +19,12 @@ from runner.model.errors import RunnerError
 from runner.model.events import Event
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, compile_chunks, owes
 from runner.pipeline.gathering import gather, read_pillar, requests, top_requests
 from runner.pipeline.lock import held
 from runner.pipeline.parts import Parts
 from runner.pipeline.session import Listeners, Session, of_named
-from runner.pipeline.stages import about_run, accepted, new_run_id, run_compiled
+from runner.pipeline.stages import about_run, accepted, new_run_id, recorded, run_compiled
 from runner.sources.config.options import Options
 from runner.sources.trees.store import CURRENT, TREES, current_tree
 from runner.support.log import LOG

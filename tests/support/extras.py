@@ -80,7 +80,7 @@ EXTRAS: Mapping[str, Extra] = {
         "runner.output.puppetdb runner.output.prometheus runner.output.junit"
         f" runner.output.annotations {RUNNING}.metrics",
         f"runner.output.formats runner.output.manual.reference {COMMANDS}.disable"
-        f" {COMMANDS}.enable {RUNNING}.failed_start {RUNNING}.scheduled_runs {RUNNING}.shown_run",
+        f" {COMMANDS}.enable {RUNNING}.options {RUNNING}.scheduled_runs {RUNNING}.shown_run",
     ),
     "encrypted values": Extra(f"runner.tools.secrets {COMMANDS}.secret"),
     "external pillars, Hiera": Extra(

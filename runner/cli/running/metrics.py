@@ -12,7 +12,9 @@ from runner.engine import reaction_journal
 from runner.history import disabled as history_disabled
 from runner.language.grains import reboot_required
 from runner.model.errors import RunnerError
-from runner.output.prometheus import MetricFacts, disabled_sample, update
+from runner.model.events import RunFinished
+from runner.model.result import NOT_STARTED, Report
+from runner.output.prometheus import MetricFacts, Prometheus, disabled_sample, update
 from runner.sources import trees
 
 
@@ -30,6 +32,12 @@ def facts(options: Any) -> MetricFacts:
         fetched_at=tree.fetched_at if tree else None,
         applied_at=tree.applied_at if tree else None,
     )
+
+
+def note_failed_start(path: str, error: RunnerError, dry: bool) -> None:
+    """Write what keeps a run from its start."""
+    report = Report((), dry, why=NOT_STARTED, errors=error.diagnostics)
+    Prometheus(path)(RunFinished(report))
 
 
 def note_disabled(options: Any) -> None:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Annotated, Parameter, option, parameters_of, signature_of
-from runner.cli.running import answers, failed_start, image_build, logs, rooted, values
+from runner.cli.running import answers, image_build, logs, metrics, rooted, values
 from runner.model import plain_values
-from runner.model.errors import UsageError
+from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
 from runner.output import formats, text
 from runner.sources.config import load
@@ -22,7 +23,7 @@ from runner.support.log import LOG
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Literal, TextIO
 
     from runner.cli.running.logs import LogLevels
@@ -252,6 +253,20 @@ def form_named(name: str, answer: str) -> formats.Form:
     return form
 
 
+@contextmanager
+def metrics_of_failed_start(textfile: Callable[[], str | None], dry: bool) -> Iterator[None]:
+    """Write what keeps a run from its start into its metrics, and let the error go on.
+
+    textfile: gives the `prometheus_textfile` as far as it is known.
+    """
+    try:
+        yield
+    except RunnerError as error:
+        if path := textfile():
+            metrics.note_failed_start(path, error, dry)
+        raise
+
+
 TOLD_ONCE = ("config-unused", "unused-key")  # codes of warnings about the configuration
 
 
@@ -270,13 +285,14 @@ def options_of(
     def textfile() -> str | None:
         return load.find_metrics_file(common.config, os.environ) if running else None
 
-    with failed_start.metrics_of_failed_start(textfile, bool(common.test)):
+    with metrics_of_failed_start(textfile, bool(common.test)):
         options, warnings = loaded(common, tree, **more)
     # a configuration of Salt's asks for a log on the terminal
     silent = common.quiet and common.log_level is None
-    levels = logs.set_up(options.raw, bool(common.log_file), silent)
-    if levels.lowest <= logs.LEVELS["info"]:
-        _log(options, levels)
+    if any(str(key).startswith("log_") for key in options.raw):
+        levels = logs.set_up(options.raw, bool(common.log_file), silent)
+        if levels.lowest <= logs.LEVELS["info"]:
+            _log(options, levels)
     warnings = tuple(
         warning
         for warning in warnings

@@ -10,10 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner import pipeline
-from runner.cli.running import failed_start, scheduled_runs
+from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import show_problems
 from runner.cli.running.exit_codes import DONE, FAILED, TREE_REFUSED, report_bug
-from runner.cli.running.options import Common, loaded, options_of, wait_randomly
+from runner.cli.running.options import (
+    Common,
+    loaded,
+    metrics_of_failed_start,
+    options_of,
+    wait_randomly,
+)
 from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
@@ -110,7 +116,7 @@ class _Pull:
             )
         if good is None:
             textfile = self._machine.raw.get("prometheus_textfile")
-            with failed_start.metrics_of_failed_start(lambda: textfile, bool(self._common.test)):
+            with metrics_of_failed_start(lambda: textfile, bool(self._common.test)):
                 raise error
         if good.altered:
             show_problems([_altered(good)])

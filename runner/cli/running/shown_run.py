@@ -11,7 +11,6 @@ from functools import partial
 from runner.cli.running import (
     answers,
     documents,
-    failed_start,
     html_report,
     image_build,
     metrics,
@@ -21,7 +20,7 @@ from runner.cli.running import (
     tracing,
 )
 from runner.cli.running.exit_codes import DONE, code_of
-from runner.cli.running.options import wait_randomly
+from runner.cli.running.options import metrics_of_failed_start, wait_randomly
 from runner.cli.running.streams import answer_alone
 from runner.language.grains import reboot_required
 from runner.model.errors import UsageError
@@ -30,6 +29,7 @@ from runner.model.paths import on_host
 from runner.model.result import Report
 from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
+from runner.sources.config.options import DISABLED
 from runner.support.files import links
 from runner.support.log import LOG
 from runner.support.redaction import command_line
@@ -90,10 +90,9 @@ def finish(
     same command line without `--test`). news: see `notices`.
     """
     wait_randomly(common)
-    with failed_start.metrics_of_failed_start(
-        lambda: options.raw.get("prometheus_textfile"), common.test
-    ):
-        if scheduled_runs.ends_at_once(common, options):
+    with metrics_of_failed_start(lambda: options.raw.get("prometheus_textfile"), common.test):
+        stopped = os.path.lexists(os.path.join(options.state_dir, DISABLED))
+        if stopped and scheduled_runs.ends_at_once(common, options):
             return DONE
     with ExitStack() as after, ExitStack() as opened:
         listeners = _listeners(common, options, command, news, after, opened)
@@ -151,7 +150,7 @@ def _listeners(
     if common.form.listener:
         listeners.append(live_listener(common, options, command))
     if common.events:
-        with failed_start.metrics_of_failed_start(lambda: textfile, options.test):
+        with metrics_of_failed_start(lambda: textfile, options.test):
             listeners.append(_events(common.events, opened))
     if LOG.on:
         listeners.append(log_listener.Logged())

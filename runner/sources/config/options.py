@@ -237,5 +237,6 @@ EVERYTHING: Mapping[str, Any] = {
 }
 # those that say nothing about what states are
 OF_THE_RUN = ("test", "real", "quiet", "verify", "wait", "timeout", "typed", "report")
+DISABLED = "disabled.json"  # of the state folder: scheduled runs are stopped, and why
 KEYS_OF_OPTIONS = keyed(Options)
 LISTS = tuple(name for name, text in KEYS_OF_OPTIONS.items() if text.startswith("tuple["))
