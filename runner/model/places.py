@@ -63,6 +63,21 @@ class Untyped(Record):
         return Source(self.file, line, column)
 
 
+class Written:
+    """A document whose text is as its author wrote it."""
+
+    __slots__ = ("file", "text")
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+
+    def source(self, line: int, column: int) -> Source:
+        return Source(self.file, line, column)
+
+    def position(self, line: int, column: int) -> Source:
+        return Source(self.file, line, column)
+
+
 class Place(Record):
     """A position in a document; cheap to carry, resolved to a Source when a message needs it. Its
     text is `FILE:LINE:COLUMN`.

@@ -24,20 +24,22 @@ from runner.language.render import code_revision, jinja
 from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.nested import has_slot
+from runner.model.places import Written
 from runner.model.records import Record
 from runner.pipeline import compiled_bytes
-from runner.pipeline.kept_plan import CompiledPlan, NotKept
+from runner.pipeline.kept_plan import CompiledPlan, NotKept, from_bytes
 from runner.pipeline.session import Session
 from runner.sources.config.options import EVERYTHING, OF_THE_RUN
 from runner.support.files.text import read_bounded, size_limit
 from runner.support.files.trusted_folder import trusted_folder
-from runner.support.yaml.rendered_text import Rendered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from runner.language.compiler.wanted import Request, SlsFile
+    from runner.pipeline.kept_plan import Text
+    from runner.support.yaml.rendered_text import Rendered
 
 _MARK = b"tree"  # what a file begins with; its checksum follows, then the length of the facts
 _HEAD = len(_MARK) + 4 + 8
@@ -103,11 +105,11 @@ class CompileCache:
             if code_revision.revision_of(self._former.code) != self._former.revision:
                 return None
             plain = {*self._former.plain}
-            documents = [
+            documents: list[Text] = [
                 self._unrendered(said) if number in plain else self._known(said)
                 for number, said in enumerate(self._former.files)
             ]
-            plan = compiled_bytes.from_bytes(data, documents, self._session.registry)
+            plan = from_bytes(data, documents, self._session.registry)
             return plan, frozenset((said.env, said.sls) for said in self._former.files)
         return None
 
@@ -119,15 +121,13 @@ class CompileCache:
             raise NotKept(path)
         return text
 
-    def _unrendered(self, said: Said) -> Rendered:
+    def _unrendered(self, said: Said) -> Written:
         """The same of one that was its own text, which it is as long as it is the same file."""
         path = self._session.sls_path(said.sls, said.env)
         data = read_bounded(path, size_limit(self._session.options.raw))
         if path != said.path or _digest_of(data) != said.text:
             raise NotKept(path)
-        text = Rendered(data.decode("utf-8", "surrogatepass"), path)
-        self._texts[said.env, said.sls] = path, text
-        return text
+        return Written(data.decode("utf-8", "surrogatepass"), path)
 
     # -------------------------------------------------- for the next run
 

@@ -1,124 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled tree as bytes, and back. Documents, state functions and kinds of requisites stand in
-them by number and name: each run has its own. What has a secret stands in them as its place in a
-document, whose text is made anew in each run and kept nowhere.
+"""A compiled tree as bytes, which `kept_plan.py` reads. What has a secret stands in them as its
+place in a document, whose text is made anew in each run and kept nowhere.
 """
 
 from __future__ import annotations
 
-import io
+import marshal
 
-from runner.engine.loader.registry import Registry, StateFunction
-from runner.engine.step import Call, Step
-from runner.model.chunk import (
-    Chunk,
-    EdgeGroup,
-    Edges,
-    Relations,
-    Requisite,
-    Requisites,
-    SpreadLow,
+from runner.engine.step import Step
+from runner.model.chunk import EdgeGroup
+from runner.model.places import Document, Place, Untyped
+from runner.pipeline.kept_plan import (
+    COLLECTIONS,
+    DATES,
+    PLACED,
+    RECORDS,
+    REQUISITES,
+    CompiledPlan,
+    NotKept,
+    is_built_in,
 )
-from runner.model.diagnostics import Diagnostic
-from runner.model.places import JoinedList, JoinedMap, Place, PlacedList, PlacedMap, Source, Untyped
-from runner.model.requisite_kinds import KINDS, RequisiteKind
-from runner.pipeline.kept_plan import CompiledPlan, NotKept
-from runner.support.yaml.rendered_text import Rendered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import pickle
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
+    from runner.pipeline.kept_plan import Text, _Place, _Row
+
     Mask = Callable[[Any], Any]
-else:
-    import _pickle as pickle  # `pickle` is the same in Python, and imports more
 
-PART = 1000  # values that are written at once: remembering the objects of all takes more memory
-_CLASSES = {
-    kind.__name__: kind
-    for kind in (
-        Step,
-        Call,
-        Relations,
-        Diagnostic,
-        Source,
-        Place,
-        Untyped,
-        PlacedMap,
-        PlacedList,
-        JoinedMap,
-        JoinedList,
-        SpreadLow,
-    )
-}
-_KNOWN = frozenset(_CLASSES.values())
-_DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
+PART = 1000  # rows that are written at once: remembering the objects of all takes more memory
+_MAY_HIDE = frozenset([str, bytes, int, float])
 
 
-def to_bytes(plan: CompiledPlan, documents: Sequence[Rendered], mask: Mask | None) -> bytes:
+def to_bytes(plan: CompiledPlan, texts: Sequence[Text], mask: Mask | None) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree, or a secret that stands in no document as it is. mask: hide secrets, if there are any.
     """
-    relations = plan.relations
+    writer = _Writer(texts, mask, plan.secrets)
     sets: dict[tuple[int, ...], int] = {}
-    places: dict[int, tuple[int, tuple[Place, ...]]] = {}
-    rows = [
-        (holder, [_row(group, sets, places) for group in edges.groups])
-        for holder, edges in relations.by_holder.items()
+    edges = [
+        (holder, [writer.group(group, sets) for group in of_holder.groups])
+        for holder, of_holder in plan.relations.by_holder.items()
     ]
-    made = io.BytesIO()
-    writer = _Writer(made, plan.steps, documents)
-    if mask is not None:
-        writer = _SecretWriter(made, plan.steps, documents, mask, plan.secrets)
-    parts = [*_parts(plan.steps), *_parts(rows)]
-    shared = [[_of_requisite(each) for each in part] for part in writer.shared]
-    at = [[(*place,) for place in each] for _, each in places.values()]
-    others = (relations._replace(by_holder={}), *plan[2:])
-    writer.dump((len(plan.steps), len(parts), [*map(_spans, sets)], at, shared, *others))
-    for part in parts:
-        writer.clear_memo()
-        writer.dump(part)
-    return made.getvalue()
+    parts = _parts([writer.step(step) for step in plan.steps]), _parts(edges)
+    head = writer.noted([writer.untyped, [*plan.relations[1:]], *plan[2:]])  # when all is known
+    return marshal.dumps((head, [*map(_spans, sets)], parts))
 
 
-def _parts(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[first : first + PART] for first in range(0, len(values), PART))
-
-
-# Requisites and edges are many, and a record that is written by itself costs more than its work
-# in a run: they are written as rows of plain values.
-if TYPE_CHECKING:
-    _Row = tuple[
-        Any, ...
-    ]  # an EdgeGroup but for its holder: its targets by number, its place in parts
-_REQUISITES = Chunk._fields.index("requisites")
-
-
-def _row(
-    group: EdgeGroup,
-    sets: dict[tuple[int, ...], int],
-    places: dict[int, tuple[int, tuple[Place, ...]]],
-) -> _Row:
-    """A group as a row. sets, places: the targets that groups share, and their places, by their
-    numbers. A single target stands for itself.
-    """
-    _, kind, targets, place, automatic, ordering, several = group
-    alone = len(targets) == 1
-    where = targets[0] if alone else -1 - sets.setdefault(targets, len(sets))
-    at = places.setdefault(id(several), (len(places), several))[0] if several else -1
-    return where, kind, *place, automatic, ordering, at
-
-
-def _group(
-    holder: int, row: _Row, sets: Sequence[tuple[int, ...]], places: Sequence[tuple[Place, ...]]
-) -> EdgeGroup:
-    where, kind, document, line, column, automatic, ordering, at = row
-    targets = (where,) if where >= 0 else sets[-1 - where]
-    place = Place(document, line, column)
-    several = places[at] if at >= 0 else ()
-    return EdgeGroup(holder, kind, targets, place, automatic, ordering, several)
+def _parts(rows: list[Any]) -> list[bytes]:
+    return [marshal.dumps(rows[first : first + PART]) for first in range(0, len(rows), PART)]
 
 
 def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
@@ -132,216 +64,118 @@ def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _of_requisite(requisite: Requisite) -> _Row:
-    kind, state, target, place = requisite
-    return kind, state, target, *place
+class _Writer:
+    """Makes rows. untyped: what documents of values that nobody typed are called."""
 
-
-def _requisite(row: _Row) -> Requisite:
-    kind, state, target, document, line, column = row
-    return Requisite(kind, state, target, Place(document, line, column))
-
-
-def _as_row(chunk: Chunk, number_of: Mapping[int, int]) -> tuple[Any, ...]:
-    """The values of a chunk, its requisites as rows, those that it shares by their numbers."""
-    row: list[Any] = [*chunk]
-    if isinstance(chunk.requisites, Requisites):
-        row[_REQUISITES] = [
-            number_of.get(id(part)) or [*map(_of_requisite, part)]
-            for part in chunk.requisites.parts
-        ]
-        row.append(True)
-    else:
-        row[_REQUISITES] = [*map(_of_requisite, chunk.requisites)]
-    return tuple(row)
-
-
-def _maker(shared: Sequence[tuple[Requisite, ...]]) -> Callable[..., Chunk]:
-    """Return what makes a chunk of such values."""
-
-    def of_row(*values: Any) -> Chunk:
-        row = [*values[: len(Chunk._fields)]]
-        if len(values) == len(row):
-            row[_REQUISITES] = tuple(map(_requisite, row[_REQUISITES]))
-        else:
-            row[_REQUISITES] = Requisites(
-                shared[part - 1] if isinstance(part, int) else tuple(map(_requisite, part))
-                for part in row[_REQUISITES]
-            )
-        return Chunk._make(row)
-
-    return of_row
-
-
-def from_bytes(
-    data: bytes | memoryview, documents: Sequence[Rendered], registry: Registry
-) -> CompiledPlan:
-    """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
-    where they cannot be had.
-    """
-    file = io.BytesIO(data)
-    names = _names(documents, registry)
-    number, parts, spans, at, rows_of, relations, *others = _BytesReader(
-        file, names, documents
-    ).load()
-    places = [tuple(Place(*place) for place in each) for each in at]
-    names[_chunk.__name__] = _maker([tuple(map(_requisite, part)) for part in rows_of])
-    sets = [
-        tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
-    ]
-    rows: list[Any] = []
-    for _ in range(parts):
-        rows += _BytesReader(file, names, documents).load()
-    by_holder = {
-        holder: Edges(_group(holder, row, sets, places) for row in of_holder)
-        for holder, of_holder in rows[number:]
-    }
-    relations = relations._replace(by_holder=by_holder)
-    return CompiledPlan(tuple(rows[:number]), relations, *others)
-
-
-# ---------------------------------------------------------------- what stands in for objects
-
-
-def _document(number: int) -> None:
-    """Stand for a rendered text."""
-
-
-def _function(name: str) -> None:
-    """Stand for a state function."""
-
-
-def _aggregate(name: str) -> None:
-    """Stand for the mod_aggregate beside a state function."""
-
-
-def _kind(name: str) -> None:
-    """Stand for a kind of requisites."""
-
-
-def _chunk(*values: Any) -> None:
-    """Stand for a chunk."""
-
-
-_STANDING_IN = (_document, _function, _aggregate, _kind, _chunk)
-_BY_NAME = (*_KNOWN, *_STANDING_IN)
-
-
-def _names(documents: Sequence[Rendered], registry: Registry) -> dict[str, Any]:
-    """Return what the names in the bytes mean in this run."""
-
-    def function(name: str) -> StateFunction:
-        found = registry.state(name)
-        if not _is_built_in(found):
-            raise NotKept(name)
-        return found
-
-    makers: tuple[Callable[..., Any], ...] = (
-        documents.__getitem__,
-        function,
-        lambda name: function(name).hook("mod_aggregate"),
-        KINDS.__getitem__,
-    )
-    named = zip(_STANDING_IN, makers, strict=False)
-    return {**_CLASSES, **{stand_in.__name__: maker for stand_in, maker in named}}
-
-
-def _is_built_in(function: StateFunction) -> bool:
-    reaction = function.reaction
-    return function.is_built_in and (reaction is None or reaction.is_built_in)
-
-
-def _shared(steps: Sequence[Step]) -> list[tuple[Requisite, ...]]:
-    """Requisites that several chunks share."""
-    found: dict[int, tuple[Requisite, ...]] = {}
-    several: dict[int, tuple[Requisite, ...]] = {}
-    for step in steps:
-        if isinstance(step.chunk.requisites, Requisites):
-            for part in step.chunk.requisites.parts:
-                if part and id(part) in found:
-                    several[id(part)] = part
-                found[id(part)] = part
-    return [*several.values()]
-
-
-class _Writer(pickle.Pickler):
-    def __init__(
-        self, file: io.BytesIO, steps: Sequence[Step], documents: Sequence[Rendered]
-    ) -> None:
-        super().__init__(file, 5)
-        self.shared = _shared(steps)
-        self._number_of = {id(part): number for number, part in enumerate(self.shared, 1)}
-        self._documents = {id(text): number for number, text in enumerate(documents)}
-        self._aggregates = {
-            id(step.aggregate): step.chunk.function for step in steps if step.aggregate
-        }
-
-    def reducer_override(self, thing: Any) -> Any:
-        if type(thing) is Chunk:
-            return _chunk, _as_row(thing, self._number_of)
-        if type(thing) in _KNOWN or any(thing is known for known in _BY_NAME):
-            return NotImplemented
-        kind = thing if isinstance(thing, type) else type(thing)
-        if kind.__module__ == "datetime" and kind.__name__ in _DATES:
-            return NotImplemented
-        if type(thing) is StateFunction and _is_built_in(thing):
-            return _function, (thing.name,)
-        if type(thing) is RequisiteKind:
-            return _kind, (str(thing),)
-        if id(thing) in self._documents:
-            return _document, (self._documents[id(thing)],)
-        if id(thing) in self._aggregates:
-            return _aggregate, (self._aggregates[id(thing)],)
-        raise NotKept(repr(type(thing)))
-
-
-class _SecretWriter(_Writer):
-    """Slower: it is asked for each value."""
-
-    def __init__(
-        self,
-        file: io.BytesIO,
-        steps: Sequence[Step],
-        documents: Sequence[Rendered],
-        mask: Mask,
-        secrets: Collection[str],
-    ) -> None:
+    def __init__(self, texts: Sequence[Text], mask: Mask | None, secrets: Collection[str]) -> None:
         """secrets: those that need not be so long that they are masked."""
-        super().__init__(file, steps, documents)
-        self._texts = [text.text for text in documents]
+        self.untyped: list[str] = []
+        self._texts = texts
+        self._numbers = {id(document): number for number, document in enumerate(texts)}
         self._mask = mask
         self._secrets = secrets
+        self._notes: list[tuple[Any, ...]] = []
+        self._arguments: dict[int, tuple[Any, ...]] = {}  # the ways to those that have notes
 
-    def persistent_id(self, thing: Any) -> str | None:
-        """The place of a value that has a secret: the document, the first and last character."""
-        if type(thing) not in _MAY_HIDE:
+    def step(self, step: Step) -> _Row:
+        call, chunk = step.call, step.chunk
+        if call and not is_built_in(call.function):
+            raise NotKept(call.function.name)
+        row = [
+            call and [call.function.name, *call[1:]],
+            [*step[2:-1]],
+            step.aggregate is not None,
+            [*chunk[:REQUISITES]],
+            [
+                [str(kind), state, target, self.place(place)]
+                for kind, state, target, place in chunk.requisites
+            ],
+            self.place(chunk.place),
+            {key: self.place(place) for key, place in chunk.arg_places.items()},
+            [*chunk[REQUISITES + 3 :]],
+        ]
+        return row if self._mask is None and _is_plain(row) else self.noted(row)
+
+    def group(self, group: EdgeGroup, sets: dict[tuple[int, ...], int]) -> _Row:
+        """A group as a row. sets: targets that groups share, by their numbers. A single one stands
+        for itself.
+        """
+        _, kind, targets, place, automatic, ordering = group
+        where = targets[0] if len(targets) == 1 else -1 - sets.setdefault(targets, len(sets))
+        return where, str(kind), self.place(place), automatic, ordering and str(ordering)
+
+    def place(self, place: Place) -> _Place:
+        return self._number(place.document), place.line, place.column
+
+    def _number(self, document: Document) -> int:
+        if id(document) in self._numbers:
+            return self._numbers[id(document)]
+        if type(document) is not Untyped:
+            raise NotKept(repr(type(document)))
+        if document.file not in self.untyped:
+            self.untyped.append(document.file)
+        return len(self._texts) + self.untyped.index(document.file)
+
+    def noted(self, row: list[Any]) -> _Row:
+        """A row of any values: its plain form, and notes."""
+        self._notes, self._arguments = [], {}
+        return self._plain(row, ()), self._notes
+
+    def _plain(self, value: Any, way: tuple[Any, ...]) -> Any:
+        """A value as a row has it. way: to where it stands, for notes."""
+        kind = type(value)
+        if kind in _MAY_HIDE:
+            return value if self._mask is None or not self._is_hidden(value, way) else None
+        if value is None or kind is bool:
+            return value
+        if id(value) in self._arguments:  # a chunk has its arguments twice
+            self._notes.append((way, "same", self._arguments[id(value)]))
             return None
-        if self._mask(thing) == thing and str(thing) not in self._secrets:
-            return None
-        for number, text in enumerate(self._texts if isinstance(thing, str) else ()):
-            if (at := text.find(thing)) >= 0:
-                return f"{number} {at} {at + len(thing)}"
+        before = len(self._notes)
+        if kind is dict:
+            if self._mask and any(self._mask(key) != key for key in value):
+                raise NotKept("a secret")
+            whole = {key: self._plain(item, (*way, key)) for key, item in value.items()}
+            return value if len(self._notes) == before else whole
+        name = kind.__name__
+        about: tuple[Any, ...] = ()
+        if name in PLACED:
+            entries = dict(value) if isinstance(value, dict) else list(value)
+            parts = [entries, *(getattr(value, attribute) for attribute in PLACED[name][1])]
+            about = self._number(value.document), value.start
+        elif kind is Place:
+            parts = [*self.place(value)]
+        elif kind is list or name in RECORDS or name in COLLECTIONS:
+            parts = [*value]
+        elif kind.__module__ == "datetime" and name in DATES:
+            parts = [*value.__reduce__()[1]]
+        else:
+            raise NotKept(repr(kind))
+        made = [self._plain(item, (*way, place)) for place, item in enumerate(parts)]
+        if name in (*COLLECTIONS, "list") and len(self._notes) == before:
+            return value
+        if kind is not list:
+            self._notes.append((way, name, *about))
+        if len(way) == 3:
+            self._arguments[id(value)] = way
+        return made
+
+    def _is_hidden(self, value: Any, way: tuple[Any, ...]) -> bool:
+        """Return whether a value has a secret, and note its place: the document, the first and last
+        character. Raises NotKept where it is in none.
+        """
+        assert self._mask is not None
+        if self._mask(value) == value and str(value) not in self._secrets:
+            return False
+        for number, text in enumerate(self._texts if isinstance(value, str) else ()):
+            if (at := text.text.find(value)) >= 0:
+                self._notes.append((way, "text", number, at, at + len(value)))
+                return True
         raise NotKept("a secret")
 
 
-_MAY_HIDE = frozenset([str, bytes, int, float])
-
-
-class _BytesReader(pickle.Unpickler):
-    def __init__(
-        self, file: io.BytesIO, names: dict[str, Any], documents: Sequence[Rendered]
-    ) -> None:
-        super().__init__(file)
-        self._names = names
-        self._documents = documents
-
-    def persistent_load(self, place: str) -> str:
-        number, first, last = map(int, place.split())
-        return self._documents[number].text[first:last]
-
-    def find_class(self, module: str, name: str) -> Any:
-        if name in _DATES:
-            import datetime
-
-            return getattr(datetime, name)
-        return self._names[name]
+def _is_plain(row: _Row) -> bool:
+    try:
+        return bool(marshal.dumps(row))
+    except ValueError:
+        return False

@@ -1,12 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a compiled tree is kept for other runs."""
+"""What of a compiled tree is kept for other runs, as `compiled_bytes.py` writes it.
+
+It is rows of plain values, as `marshal` has them: they need no import, and nothing in them can be
+executed. Documents stand in them by their number, state functions and kinds of requisites by their
+names: each run has its own. Beside a row stand notes of what in it is no plain value: the way there
+and what is to be made of what lies there.
+"""
 
 from __future__ import annotations
 
-from runner.engine.step import Step
-from runner.model.chunk import Relations
+import marshal
+
+from runner.engine.loader.registry import Registry, StateFunction
+from runner.engine.step import Call, Step
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
 from runner.model.diagnostics import Diagnostic
+from runner.model.places import (
+    Document,
+    JoinedList,
+    JoinedMap,
+    Place,
+    PlacedList,
+    PlacedMap,
+    Source,
+    Untyped,
+)
 from runner.model.records import Record
+from runner.model.requisite_kinds import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from runner.model.places import Written
+    from runner.support.yaml.rendered_text import Rendered
+
+    Text: TypeAlias = Rendered | Written  # of an SLS file
+    _Place = tuple[int, int, int]  # the number of a document, the line, the column
+    _Row: TypeAlias = Any  # lists and tuples of plain values, perhaps with notes
+
+# what is no plain value: as rows of their fields, as lists, as rows of their entries and attributes
+RECORDS: Mapping[str, Any] = {kind.__name__: kind for kind in (Diagnostic, Source)}
+COLLECTIONS: Mapping[str, Any] = {kind.__name__: kind for kind in (tuple, set, frozenset)}
+PLACED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
+    "PlacedMap": (PlacedMap, ("at",)),
+    "PlacedList": (PlacedList, ("items_at",)),
+    "JoinedMap": (JoinedMap, ("at", "places")),
+    "JoinedList": (JoinedList, ("items_at", "places")),
+}
+REQUISITES = Chunk._fields.index("requisites")  # what a row has of a chunk in other forms
+DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
 
 
 class NotKept(Exception):
@@ -25,3 +69,119 @@ class CompiledPlan(Record):
     warnings: tuple[Diagnostic, ...] = ()
     handed_on: tuple[tuple[int, str, bool], ...] = ()
     secrets: tuple[str, ...] = ()
+
+
+def from_bytes(data: bytes | memoryview, texts: Sequence[Text], registry: Registry) -> CompiledPlan:
+    """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
+    where they cannot be had.
+    """
+    head, spans, parts = marshal.loads(data)
+    reader = _Reader(texts, registry)
+    untyped, relations, *others = reader.whole(head)
+    reader.documents += map(Untyped, untyped)
+    sets = [
+        tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
+    ]
+    steps = tuple(reader.step(row) for part in parts[0] for row in marshal.loads(part))
+    by_holder = {
+        holder: Edges(reader.group(holder, row, sets) for row in of_holder)
+        for part in parts[1]
+        for holder, of_holder in marshal.loads(part)
+    }
+    return CompiledPlan(steps, Relations(by_holder, *relations), *others)
+
+
+def is_built_in(function: StateFunction) -> bool:
+    """Return whether a state function is the same in each run with the same code."""
+    reaction = function.reaction
+    return function.is_built_in and (reaction is None or reaction.is_built_in)
+
+
+class _Reader:
+    """documents: those of the tree, and of values that nobody typed."""
+
+    def __init__(self, texts: Sequence[Text], registry: Registry) -> None:
+        self.documents: list[Document] = [*texts]
+        self._texts = texts
+        self._registry = registry
+        self._functions: dict[str, StateFunction] = {}
+
+    def whole(self, row: Any) -> Any:
+        """A row with what its notes say of it, from the inside out."""
+        if type(row) is not tuple:
+            return row
+        row, notes = row
+        for (*above, last), name, *parts in notes:
+            holder = row
+            for key in above:
+                holder = holder[key]
+            if name == "same":
+                (first, second, third), *_ = parts
+                holder[last] = row[first][second][third]
+            else:
+                holder[last] = self._made(name, holder[last], *parts)
+        return row
+
+    def step(self, row: _Row) -> Step:
+        bound, traits, has_aggregate, values, requisites, place, places, rest = self.whole(row)
+        at, make = self.documents, Place._make
+        chunk = Chunk._make(
+            (
+                *values,
+                tuple(map(self._requisite, requisites)),
+                make((at[place[0]], *place[1:])),
+                {key: make((at[number], *where)) for key, (number, *where) in places.items()},
+                *rest,
+            )
+        )
+        if bound is None:
+            return Step._make((chunk, None, *traits, None))
+        name, arguments, checks_itself = bound
+        function = self._functions.get(name) or self._function(name)
+        aggregate = function.hook("mod_aggregate") if has_aggregate else None
+        return Step._make((chunk, Call(function, arguments, checks_itself), *traits, aggregate))
+
+    def _function(self, name: str) -> StateFunction:
+        found = self._functions[name] = self._registry.state(name)
+        if not is_built_in(found):
+            raise NotKept(name)
+        return found
+
+    def place(self, number: int, line: int, column: int) -> Place:
+        return Place(self.documents[number], line, column)
+
+    def _requisite(self, row: _Row) -> Requisite:
+        kind, state, target, place = row
+        return Requisite(KINDS[kind], state, target, self.place(*place))
+
+    def group(self, holder: int, row: _Row, sets: Sequence[tuple[int, ...]]) -> EdgeGroup:
+        where, kind, place, automatic, ordering = row
+        targets = (where,) if where >= 0 else sets[-1 - where]
+        ordering = ordering and KINDS[ordering]
+        return EdgeGroup(holder, KINDS[kind], targets, self.place(*place), automatic, ordering)
+
+    def _made(self, name: str, plain: Any, *parts: Any) -> Any:
+        """An object of its plain form. parts: what else is known of it."""
+        if name == "text":
+            number, first, last = parts
+            return self._texts[number].text[first:last]
+        if name == "Place":
+            return self.place(*plain)
+        if name in RECORDS:
+            return RECORDS[name](*plain)
+        if name in COLLECTIONS:
+            return COLLECTIONS[name](plain)
+        if name in DATES:
+            import datetime
+
+            return getattr(datetime, name)(*plain)
+        kind, attributes = PLACED[name]
+        number, start = parts
+        entries, *more = plain
+        made = kind.__new__(kind)
+        made.document, made.start = self.documents[number], start
+        for attribute, value in zip(attributes, more, strict=True):
+            setattr(made, attribute, value)
+        take = made.update if isinstance(made, dict) else made.extend
+        take(entries)
+        return made

@@ -9,7 +9,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pytest
 from command import ROOT, Machine
 
 from runner.language.render import code_revision
+from runner.model.places import PlacedList, PlacedMap
 from runner.pipeline import compile_cache
 from runner.pipeline.compile import of_requests
 from runner.pipeline.compile_cache import CompileCache
@@ -260,8 +261,19 @@ def compiled(folder: Path) -> str:
         made, problems = of_requests(session)()
     if made is None:
         return repr([problem.message for problem in problems])
-    shown = repr((made.steps, made.relations, made.order, sorted(made.sls_files), problems))
-    return re.sub(r"<\S+Rendered object at 0x\w+>", "TEXT", shown)
+    places = [*_places([(step.chunk.low, step.chunk.args) for step in made.steps])]
+    shown = repr((made.steps, made.relations, made.order, sorted(made.sls_files), problems, places))
+    return re.sub(r"<\S+(Rendered|Written) object at 0x\w+>", "TEXT", shown)
+
+
+def _places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """What mappings and lists know of where they were typed."""
+    if isinstance(value, PlacedMap | PlacedList):
+        at = value.at if isinstance(value, PlacedMap) else value.items_at
+        yield type(value), value.document, value.start, at, getattr(value, "places", None)
+    if isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _places(item)
 
 
 def test_random_trees_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
