@@ -12,7 +12,6 @@ from runner.model.chunk import EdgeGroup
 from runner.model.places import Document, Place, Untyped
 from runner.pipeline.kept_plan import (
     COLLECTIONS,
-    DATES,
     PLACED,
     RECORDS,
     REQUISITES,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     Mask = Callable[[Any], Any]
 
 PART = 1000  # rows that are written at once: remembering the objects of all takes more memory
+DATES = ("date", "datetime", "timezone", "timedelta")  # which Python in a tree may make
 _MAY_HIDE = frozenset([str, bytes, int, float])
 
 

@@ -50,7 +50,6 @@ PLACED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
     "JoinedList": (JoinedList, ("items_at", "places")),
 }
 REQUISITES = Chunk._fields.index("requisites")  # what a row has of a chunk in other forms
-DATES = ("date", "datetime", "timezone", "timedelta")  # which YAML makes
 
 
 class NotKept(Exception):
@@ -124,13 +123,14 @@ class _Reader:
 
     def step(self, row: _Row) -> Step:
         bound, traits, has_aggregate, values, requisites, place, places, rest = self.whole(row)
+        number, line, column = place
         at, make = self.documents, Place._make
         chunk = Chunk._make(
             (
                 *values,
-                tuple(map(self._requisite, requisites)),
-                make((at[place[0]], *place[1:])),
-                {key: make((at[number], *where)) for key, (number, *where) in places.items()},
+                tuple(map(self._requisite, requisites)) if requisites else (),
+                make((at[number], line, column)),
+                {key: make((at[n], line, column)) for key, (n, line, column) in places.items()},
                 *rest,
             )
         )
@@ -162,6 +162,17 @@ class _Reader:
 
     def _made(self, name: str, plain: Any, *parts: Any) -> Any:
         """An object of its plain form. parts: what else is known of it."""
+        if name in PLACED:
+            kind, attributes = PLACED[name]
+            number, start = parts
+            entries, *more = plain
+            made = kind.__new__(kind)
+            made.document, made.start = self.documents[number], start
+            for attribute, value in zip(attributes, more, strict=True):
+                setattr(made, attribute, value)
+            take = made.update if isinstance(made, dict) else made.extend
+            take(entries)
+            return made
         if name == "text":
             number, first, last = parts
             return self._texts[number].text[first:last]
@@ -171,17 +182,6 @@ class _Reader:
             return RECORDS[name](*plain)
         if name in COLLECTIONS:
             return COLLECTIONS[name](plain)
-        if name in DATES:
-            import datetime
+        import datetime
 
-            return getattr(datetime, name)(*plain)
-        kind, attributes = PLACED[name]
-        number, start = parts
-        entries, *more = plain
-        made = kind.__new__(kind)
-        made.document, made.start = self.documents[number], start
-        for attribute, value in zip(attributes, more, strict=True):
-            setattr(made, attribute, value)
-        take = made.update if isinstance(made, dict) else made.extend
-        take(entries)
-        return made
+        return getattr(datetime, name)(*plain)
