@@ -15,12 +15,7 @@ Everything before the yield reads, what is after it writes: in a dry run into a 
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
-from types import ModuleType
 
 from runner.api.argtypes import (
     ONE_LINE,
@@ -63,7 +58,7 @@ from runner.api.argtypes import (
 )
 from runner.api.facts import OPEN, Fact, Open, open_at
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
-from runner.model import families, former_state, patterns, plain_values
+from runner.model import families, former_state, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -72,6 +67,8 @@ from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.said_in import key_folder
+from runner.model.stdlib import ContextVar, Generator, Mapping, ModuleType, in_main_thread, wraps
+from runner.model.stdlib import pattern as pattern
 from runner.support.files import folder_syncs
 from runner.support.files.group_commit import ABSENT as ABSENT
 from runner.support.files.group_commit import GROUP_COMMIT, Version
@@ -80,11 +77,11 @@ from runner.support.files.permissions import MOST_LINKS, link_of_others, others_
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
 from runner.support.own_modules import import_module as import_module
-from runner.support.threads import in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
@@ -100,8 +97,8 @@ if TYPE_CHECKING:
     from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
     from runner.model.former_state import FormerState
-    from runner.model.patterns import pattern as pattern
     from runner.model.plain_values import texts_in as texts_in
+    from runner.model.stdlib import pattern as pattern
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -629,7 +626,7 @@ def changer(
         topics = None if touches is None else frozenset(touches)
         planned_topics = topics if planned_touches is None else frozenset(planned_touches)
 
-        @functools.wraps(inner)
+        @wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             name = f"{families.known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
@@ -688,7 +685,7 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R | None]:
-        @functools.wraps(inner)
+        @wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R | None:
             if refreshes is None:
                 return inner(*args, **kwargs)
@@ -731,7 +728,7 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(inner)
+        @wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             answers = here.store("cached_look").setdefault(topic, {})
             key = (inner.__module__, inner.__qualname__, repr((args, kwargs)))
@@ -790,7 +787,7 @@ _LATER |= dict.fromkeys("Feature Provider ProviderModule Providers".split(), "pr
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
 _LATER |= {"check_later": "later", "forget_check": "later"}
 _LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
-_OF_MODEL = {"FormerState": former_state, "pattern": patterns, "texts_in": plain_values}
+_OF_MODEL = {"FormerState": former_state, "texts_in": plain_values}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,9 +8,7 @@ nothing stands in for, it is left there: `Unforeseen`.
 
 from __future__ import annotations
 
-import functools
-from contextlib import contextmanager
-from contextvars import ContextVar
+from runner.model.stdlib import ContextVar, contextmanager, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +114,7 @@ def planned_as(stand_in: Callable[..., Any]) -> Callable[[Callable[P, R]], Calla
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(inner)
+        @wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_planning():
                 return inner(*args, **kwargs)

@@ -5,8 +5,6 @@ place.
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
-
 from runner.api import StateFailed, changes_allowed, here
 from runner.engine import step_hooks
 from runner.engine.loader.registry import Registry, StateFunction
@@ -18,6 +16,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.nested import has_slot
 from runner.model.records import Record
+from runner.model.stdlib import nullcontext, suppress
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 

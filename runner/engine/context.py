@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-
 from runner.api import StateFailed, Tree, refuse_unforeseen
 from runner.engine import partial_changes
 from runner.engine.listeners import Listener, Listeners
@@ -16,16 +13,17 @@ from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
 from runner.model.records import Record
 from runner.model.result import Result
+from runner.model.stdlib import Mapping, contextmanager, get_ident, nullcontext, suppress
 from runner.sources.config.options import Options
 from runner.support.files import scratch
 from runner.support.files.group_commit import GROUP_COMMIT, Version
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import HIDDEN, Secrets
-from runner.support.threads import get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
 # arguments of all states that ask for something when the state has ended

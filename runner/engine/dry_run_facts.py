@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from runner.api import OPEN, Plan, StateFailed, doubts
 from runner.model.chunk import Chunk
 from runner.model.paths import lies_in
-from runner.model.patterns import pattern
+from runner.model.stdlib import pattern
 
 if TYPE_CHECKING:
     from runner.api.doubts import Doubts

@@ -5,10 +5,8 @@ with its report.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from runner.api import interrupt
-from runner.support.threads import in_main_thread, signals
+from runner.model.stdlib import contextmanager, in_main_thread, signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack, contextmanager
-
 from runner.model import plain_values
 from runner.model.events import ChangerCalled, Event, RunStarted
+from runner.model.stdlib import Callable, ExitStack, Lock, contextmanager
 from runner.support.redaction import Secrets
-from runner.support.threads import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from runner.language.arguments.bind import bind
 from runner.language.compiler.auto_requisites import TAKING
 from runner.model.chunk import Chunk
 from runner.model.made import Thing
-from runner.model.patterns import pattern
 from runner.model.places import Place, Untyped
+from runner.model.stdlib import pattern
 
 # more names of functions that take something away, and make nothing
 _TAKES = pattern(

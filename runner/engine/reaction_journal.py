@@ -7,13 +7,12 @@ They are kept in an SQLite file of their own.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from runner.model.result import PendingReaction
+from runner.model.stdlib import Lock, suppress
 from runner.support.files.database import Patience, connect, newer_format, storable
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.trusted_folder import trusted_folder
-from runner.support.threads import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from runner.model.errors import RunnerError
 from runner.model.nested import has_slot, mapped
-from runner.model.patterns import pattern
 from runner.model.places import Value
+from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from runner.model import plain_values
 from runner.model.made import Thing
 from runner.model.records import Record
 from runner.model.result import Result
+from runner.model.stdlib import dumps
 from runner.support.files.database import storable, storable_row
-from runner.support.json_writer import dumps
 
 if TYPE_CHECKING:
     import sqlite3

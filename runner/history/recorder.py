@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager, suppress
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -18,16 +17,15 @@ from runner.history import contested as history_contested
 from runner.history.shortened import shortened, shortened_text
 from runner.model import former_state, plain_values
 from runner.model.chunk import Chunk
-from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
+from runner.model.stdlib import blake2b, contextmanager, dumps, suppress
 from runner.sources import trees
 from runner.support.files import sqlite
 from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
-from runner.support.json_writer import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from contextlib import suppress
 from io import BufferedReader
 from typing import Any
 
-from runner.model.digest import sha256
 from runner.model.former_state import FormerState
 from runner.model.records import Record
+from runner.model.stdlib import dumps, sha256
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Stamp
 from runner.support.files.group_commit import stamp as _stamp
-from runner.support.json_writer import dumps
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 MOST_BELOW = 1024 * 1024 * 1024  # bytes of contents that are kept of a folder that goes

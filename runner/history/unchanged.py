@@ -11,14 +11,12 @@ import fcntl
 import marshal
 import os
 import time
-from contextlib import suppress
 
 from runner.history import contents, journal, snapshots
-from runner.model.digest import blake2b
 from runner.model.records import Record
+from runner.model.stdlib import blake2b, dumps, suppress
 from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
-from runner.support.json_writer import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-
 from runner.model.paths import lies_in
 from runner.model.places import JoinedList, Place, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
+from runner.model.stdlib import Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +132,9 @@ class Chunk(Record):
 
 def titled(chunks: Sequence[Chunk]) -> list[str]:
     """The ID of each chunk, with its name behind it where `names` made several of one state."""
-    several = Counter((chunk.state, chunk.id) for chunk in chunks)
+    several: dict[tuple[str, str], int] = {}
+    for chunk in chunks:
+        several[chunk.state, chunk.id] = several.get((chunk.state, chunk.id), 0) + 1
     return [
         f"{chunk.id} ({chunk.name})" if several[chunk.state, chunk.id] > 1 else chunk.id
         for chunk in chunks

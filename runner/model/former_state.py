@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextvars import ContextVar
-
 from runner.model.records import Record
+from runner.model.stdlib import ContextVar, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

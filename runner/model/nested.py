@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from runner.model.stdlib import Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:
-    from collections import _tuplegetter as getter  # what namedtuple reads its fields with
-    from functools import partial
+    from _collections import _tuplegetter as getter  # what namedtuple reads its fields with
     from itertools import count
-    from types import FunctionType
+
+    from runner.model.stdlib import FunctionType, partial
 
     _new = tuple.__new__
     # what reads a field, by its place: the same for all classes, as it knows no more than that

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import io
 import time
-from collections import Counter
 
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import ENDS_RUN, Report, Result
+from runner.model.stdlib import defaultdict
 from runner.output import live
 from runner.output.text import (
     change_lines,
@@ -88,7 +88,7 @@ class Pretty:
         self.wrap = wrap
         self.all = f"-v, --diff{f', `{history}`' if history else ''}"  # show what is left out
         self.started = time.monotonic()
-        self.counts: Counter[str] = Counter()
+        self.counts: dict[str, int] = defaultdict(int)
         self.total = 0  # states that are to run
         self.slowest: list[tuple[float, str]] = []  # (milliseconds, state)
         self.shown = 0  # states that were printed
@@ -96,13 +96,13 @@ class Pretty:
         self.failed: list[str] = []  # with their places
         self.deciding: dict[str, list[str]] = {}  # undecided states by what decides them
         self.owing: list[str] = []  # those whose reactions stay pending
-        self.drifted: Counter[str] = Counter()  # how many have changed since what
+        self.drifted: dict[str, int] = defaultdict(int)  # how many have changed since what
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self.dry, self.total = event.dry, event.total
         elif isinstance(event, StateStarted) and self.live:
-            number = f"[{self.counts.total() + 1}/{self.total}]"
+            number = f"[{sum(self.counts.values()) + 1}/{self.total}]"
             line = f"{number} {event.chunk.function} {event.chunk.id}"
             self.live.show(safe(line, self.stream).replace("\n", " "))
         elif isinstance(event, StateFinished):

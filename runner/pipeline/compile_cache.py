@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import marshal
 import os
-from contextlib import suppress
-from functools import cached_property
 
 from runner.api.homes import times_asked
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
-from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.nested import has_slot
 from runner.model.places import Written
 from runner.model.records import Record
+from runner.model.stdlib import blake2b, cached_property, suppress
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept, from_bytes
 from runner.pipeline.session import Session

@@ -8,10 +8,9 @@ import os
 import stat
 import sys
 import time
-from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
-from runner.model.patterns import pattern
+from runner.model.stdlib import contextmanager, pattern, suppress
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.support.redaction import command_line
 

@@ -8,15 +8,13 @@ target of the top file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from runner.language.targeting import top, top_includes
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
 from runner.model.said_in import key_folder
+from runner.model.stdlib import Mapping, pattern
 from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import setting_place
 from runner.support.files.text import text_to_show

@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import contextmanager, suppress
-from functools import cached_property
 
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
@@ -24,6 +21,14 @@ from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.said_in import key_file
+from runner.model.stdlib import (
+    Callable,
+    Iterable,
+    Mapping,
+    cached_property,
+    contextmanager,
+    suppress,
+)
 from runner.pipeline import node as nodes
 from runner.pipeline import node_scope, undecrypted
 from runner.sources import trees

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 
 from runner.model.errors import RunnerError
-from runner.model.patterns import pattern
+from runner.model.stdlib import pattern, suppress
 from runner.support.files import scratch
 from runner.support.files.trusted_folder import SCRATCH, TrustedFolder, trusted_folder
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
 
-from runner.support.threads import Local
+from runner.model.stdlib import Local, contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

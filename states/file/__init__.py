@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from runner.api import claims, folders_above, import_module
+from runner.model.stdlib import Mapping
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import functools
-
 from modules.file._validation import judge
 from runner.api import Added, Planned, for_states
+from runner.model.stdlib import partial, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
     ... def append(name: str, text: str) -> Planned: ...
     """
 
-    @functools.wraps(function)
+    @wraps(function)
     def call(*args: Any, validate: str | None = None, **kwargs: Any) -> Planned:
-        look = functools.partial(function, *args, **kwargs)
+        look = partial(function, *args, **kwargs)
         if not validate:
             return look()
         return judge.judged(validate, look)

@@ -7,9 +7,6 @@ option) is left to typer. What is plain means the same to both.
 
 from __future__ import annotations
 
-from functools import partial
-from types import NoneType, UnionType
-
 from runner.cli.parsing.option_spec import (
     COMMANDS,
     REQUIRED,
@@ -18,6 +15,7 @@ from runner.cli.parsing.option_spec import (
     command_named,
     parameters_of,
 )
+from runner.model.stdlib import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,10 +96,13 @@ def _option(
     return name, rest.pop()
 
 
+_UNION: Any = type(int | None)  # types.UnionType
+
+
 def _kind(annotation: Any) -> tuple[Any, bool]:
     """`float | None` is float, `list[str] | None` several str."""
-    if isinstance(annotation, UnionType):
-        annotation = next(kind for kind in annotation.__args__ if kind is not NoneType)
+    if isinstance(annotation, _UNION):
+        annotation = next(kind for kind in annotation.__args__ if kind is not type(None))
     if getattr(annotation, "__origin__", None) is list:
         return annotation.__args__[0], True
     return annotation, False

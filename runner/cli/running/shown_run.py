@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, closing, nullcontext, suppress
-from functools import partial
 
 from runner.cli.running import (
     answers,
@@ -27,6 +25,7 @@ from runner.model.errors import UsageError
 from runner.model.events import CycleFound, RunFinished, Warned
 from runner.model.paths import on_host
 from runner.model.result import Report
+from runner.model.stdlib import ExitStack, nullcontext, partial, suppress
 from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
 from runner.sources.config.options import DISABLED
@@ -174,7 +173,9 @@ def _events(where: str, opened: ExitStack) -> Any:
         )
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
-    return opened.enter_context(closing(events.Events(os.fdopen(handle, "a", encoding="utf-8"))))
+    listener = events.Events(os.fdopen(handle, "a", encoding="utf-8"))
+    opened.callback(listener.close)
+    return listener
 
 
 def live_listener(common: Common, options: Any, command: str | None = None) -> Any:

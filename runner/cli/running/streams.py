@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, redirect_stdout, suppress
 
 from runner.model.errors import RunnerError
+from runner.model.stdlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def answer_alone(shared: bool = False) -> Iterator[None]:
                 yield
             else:
                 sys.stdout.flush()
-                with _turned(1, os.dup(2)), redirect_stdout(sys.stderr):
+                with _turned(1, os.dup(2)):
+                    sys.stdout = sys.stderr
                     try:
                         yield
                     finally:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-
 from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
+from runner.model.stdlib import Callable, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

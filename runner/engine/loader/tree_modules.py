@@ -4,11 +4,7 @@
 from __future__ import annotations
 
 import builtins
-import keyword
 import os
-from contextlib import contextmanager
-from functools import partial
-from types import FunctionType, ModuleType
 
 from runner.engine.loader import tree_imports
 from runner.engine.loader.hooks import HOOKS
@@ -16,8 +12,8 @@ from runner.language.arguments import bind as arguments_bind
 from runner.language.salt import package
 from runner.language.salt import style as salt_style
 from runner.model.errors import RunnerError
-from runner.model.patterns import pattern
 from runner.model.places import Place, Source, Untyped
+from runner.model.stdlib import FunctionType, ModuleType, contextmanager, partial, pattern
 from runner.support.files.text import text_to_show
 
 TYPE_CHECKING = False
@@ -300,6 +296,8 @@ def virtual_name(name: str) -> str:
     bare = name[:-1]
     if name[-1:] != "_":
         return name
+    import keyword
+
     reserved = keyword.iskeyword(bare) or hasattr(builtins, bare)
     return bare if reserved or not bare.endswith("_") else name
 

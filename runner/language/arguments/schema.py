@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from types import FunctionType
 
 from runner.api import argtypes
 from runner.api.argtypes import Group, Leftovers, requires_feature
 from runner.language.arguments import convert
 from runner.model.errors import RunnerError
 from runner.model.records import Record
+from runner.model.stdlib import FunctionType, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     if "flat" not in inner.__dict__:
 
-        @functools.wraps(function)
+        @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             values = {name: group.value(kwargs) for name, group in groups.items()}
             return function(*args, **values, **kwargs)
@@ -227,7 +226,7 @@ def callable_flat(function: Callable[..., Any]) -> Callable[..., Any]:
     ]
     shape = own.replace(parameters=arguments)
 
-    @functools.wraps(function)
+    @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = shape.bind(*args, **kwargs)
         values = {name: group.value(given.arguments) for name, group in groups.items()}

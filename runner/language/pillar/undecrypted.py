@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from runner.model.patterns import pattern
 from runner.model.places import Place, Source, item_place, value_place
 from runner.model.records import Record
+from runner.model.stdlib import pattern
 
 Path = tuple[str, ...]  # of a value: the keys that lead to it
 LEFT = "none"  # the renderer of `decrypt_pillar` that leaves a part of the pillar as it is

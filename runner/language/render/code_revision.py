@@ -9,7 +9,7 @@ import os
 import sys
 
 from runner.model import places
-from runner.model.digest import blake2b
+from runner.model.stdlib import blake2b
 from runner.support.own_modules import executed
 
 TYPE_CHECKING = False

@@ -19,8 +19,8 @@ from struct import Struct
 from typing import Any
 
 from runner.language.render.code_revision import parser_files, revision_of
-from runner.model.digest import blake2b
 from runner.model.places import PlacedList, PlacedMap, Value
+from runner.model.stdlib import blake2b
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Rendered
 

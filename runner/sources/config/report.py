@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.model import digest
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import UsageError
 from runner.model.records import Record
+from runner.model.stdlib import blake2b
 
 FORMS = {
     "postgresql": "postgresql://USER@HOST/DATABASE",
@@ -79,7 +79,7 @@ class Destination(Record):
     def identity(self) -> str:
         """What tells it from others, and tells nothing of a password."""
         facts = repr(self._replace(password="", timeout=0))
-        return digest.blake2b(facts.encode(), digest_size=8).hexdigest()
+        return blake2b(facts.encode(), digest_size=8).hexdigest()
 
 
 def destination(value: Mapping[str, Any], base: str = "/") -> Destination:

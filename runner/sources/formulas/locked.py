@@ -13,7 +13,6 @@ from typing import Any
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.model.patterns import WHOLE_COMMIT
 from runner.model.places import PlacedMap, Source, key_place
 from runner.model.records import Record
 from runner.sources.formulas.declared import (
@@ -26,6 +25,7 @@ from runner.sources.formulas.declared import (
     wrong_root,
 )
 from runner.sources.formulas.versions import is_range, satisfies
+from runner.sources.git import WHOLE_COMMIT
 from runner.support.files.links import refuse_special
 
 LOCK = "formulas.lock"

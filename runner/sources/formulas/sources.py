@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterable
 
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import CompileError, RunnerError
-from runner.model.patterns import WHOLE_COMMIT
 from runner.model.records import Record
 from runner.sources.formulas.declared import CODE, DeclaredFormula, without_login
 from runner.sources.formulas.locked import LOCK, Locked
 from runner.sources.formulas.versions import is_range, nearest_tags, newest
-from runner.sources.git import GitError, Mirror, Remote, display_url, mirror_folder
+from runner.sources.git import WHOLE_COMMIT, GitError, Mirror, Remote, display_url, mirror_folder
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}|[0-9a-f]{64}")
 

@@ -6,11 +6,12 @@ git.
 from __future__ import annotations
 
 from runner.sources.git.checkout import export
-from runner.sources.git.mirror import Mirror, mirror_folder
+from runner.sources.git.mirror import WHOLE_COMMIT, Mirror, mirror_folder
 from runner.sources.git.program import FullDisk, GitError, Remote, display_url
 from runner.sources.git.signatures import Signers, Untrusted
 
 __all__ = [
+    "WHOLE_COMMIT",
     "FullDisk",
     "GitError",
     "Mirror",

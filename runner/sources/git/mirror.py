@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from runner.model.diagnostics import did_you_mean
-from runner.model.patterns import WHOLE_COMMIT
+from runner.model.stdlib import pattern
 from runner.sources.git.checkout import export
 from runner.sources.git.program import (
     BareRepository,
@@ -30,6 +30,7 @@ from runner.support.files.trusted_folder import trusted_folder
 
 _ALL = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{4,40}|[0-9a-f]{64}")
+WHOLE_COMMIT = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # an ID of git, by SHA-1 or SHA-256
 _FETCHED = "runner-fetched"  # touched after each fetch
 
 

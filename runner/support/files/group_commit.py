@@ -22,11 +22,11 @@ from __future__ import annotations
 import os
 import stat
 import time
-from contextlib import contextmanager, suppress
 from itertools import chain
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
+from runner.model.stdlib import contextmanager, suppress
 from runner.support.files import descriptors
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 

@@ -10,7 +10,6 @@ shown passes `Secrets`.
 from __future__ import annotations
 
 from _weakref import ref  # weakref imports more
-from collections.abc import Mapping
 
 from runner.model import former_state, made
 from runner.model.chunk import Chunk
@@ -28,15 +27,14 @@ from runner.model.events import (
     Warned,
 )
 from runner.model.nested import mapped, strings
-from runner.model.patterns import pattern
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
+from runner.model.stdlib import Lock, Mapping, pattern
 from runner.support.redaction import forms, old_values
 from runner.support.redaction import names as secret_names
 from runner.support.redaction.former_secrets import Former
 from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
-from runner.support.threads import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from contextlib import suppress
 
-from runner.model import digest
-from runner.model.patterns import pattern
+from runner.model.stdlib import blake2b, pattern, suppress
 from runner.support.files.trusted_folder import trusted_folder
 
 TYPE_CHECKING = False
@@ -88,7 +86,7 @@ class Former:
 
     def _hash(self, value: str) -> bytes:
         data = value.encode("utf-8", "surrogateescape")
-        return digest.blake2b(data, key=self._key, digest_size=DIGEST).digest()
+        return blake2b(data, key=self._key, digest_size=DIGEST).digest()
 
     def _read(self) -> None:
         try:

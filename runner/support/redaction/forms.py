@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from runner.model.patterns import pattern
+from runner.model.stdlib import pattern
 
 # ---------------------------------------------------------------- the table
 

@@ -5,10 +5,9 @@ is assigned in a text; and which values under them are none.
 
 from __future__ import annotations
 
-import functools
 from itertools import groupby
 
-from runner.model.patterns import pattern
+from runner.model.stdlib import cache, lru_cache, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def plain_key(key: object) -> str:
     return str(key).lower().replace("-", "_")
 
 
-@functools.cache
+@cache
 def matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
     """Return whether globs say of a name that it is a secret's."""
     steps = [
@@ -90,7 +89,7 @@ def matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
         return next((takes for takes, fits in steps if fits(name)), False)
 
     # a large pillar has more keys than are worth remembering
-    return functools.lru_cache(8192)(matches)
+    return lru_cache(8192)(matches)
 
 
 def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from runner.model.patterns import pattern
 from runner.model.records import Record
+from runner.model.stdlib import pattern
 
 Span = tuple[int, int]
 _KEY = pattern(r"\s*([\w.-]+)\s*[:=]")

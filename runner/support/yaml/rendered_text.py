@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from runner.model.patterns import pattern
 from runner.model.places import Source
 from runner.model.records import Record
+from runner.model.stdlib import pattern
 from runner.support.files.text import text_to_show
 from runner.support.yaml import template_output
 

@@ -5,7 +5,7 @@ reads the same again.
 
 from __future__ import annotations
 
-from runner.model.patterns import pattern
+from runner.model.stdlib import pattern
 
 BREAKS = pattern(r"[\n\t\r]")
 

@@ -20,7 +20,7 @@ import jinja2
 
 from runner.language.render.jinja.codegen import Unit
 from runner.language.render.jinja.shared_code import Shaped, renamed
-from runner.model.digest import blake2b
+from runner.model.stdlib import blake2b
 from runner.support.files.trusted_folder import TrustedFolder
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from runner.language.render.jinja import thread_limits
 from runner.language.render.jinja.bound import SECONDS, TICK, Bound, TooMuch
 from runner.model.errors import RenderError
 from runner.model.places import Source
-from runner.support.threads import in_main_thread, signals
+from runner.model.stdlib import in_main_thread, signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
