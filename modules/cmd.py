@@ -6,7 +6,6 @@ trees.
 from __future__ import annotations
 
 import errno
-import operator
 import os
 from _thread import get_ident
 
@@ -474,7 +473,7 @@ _TESTS: Mapping[str, Callable[[str], bool]] = {
     "-w": lambda path: _paths.access(path, os.W_OK),
     "-x": lambda path: _paths.access(path, os.X_OK),
     "-n": bool,
-    "-z": operator.not_,
+    "-z": lambda text: not text,
 }
 
 

@@ -25,8 +25,8 @@ from runner.api import (
     planned_as,
     requires_feature,
 )
+from runner.api.argtypes import with_home
 from runner.api.claims import ABSENT, Claim
-from runner.api.homes import with_home
 from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite, Removal
 

@@ -18,7 +18,7 @@ from modules.file._owners import gid_of, uid_of
 from modules.file._paths.place import Place, place
 from modules.file._rights import refuse_mounted
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
-from runner.api import StateFailed, changer, here, is_planning
+from runner.api import FormerState, StateFailed, changer, here, is_planning
 from runner.api import forget_looks as _forget_looks
 
 P = ParamSpec("P")
@@ -279,11 +279,16 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
         where.sync()
 
 
-def _former_attributes(path: str, _: str) -> object:
-    return _look.former_attributes(path)
+def former_attributes(path: str, *_: object) -> FormerState:
+    """The attributes of a path that chattr can change, as undo restores them."""
+    letters = _look.get_attributes(path)
+    settable = "".join(
+        letter for letter in letters or "" if letter in _rights.LETTERS and letter != "e"
+    )
+    return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})
 
 
-@alters(before=_former_attributes, planned=False)
+@alters(before=former_attributes, planned=False)
 def set_attributes(path: str, change: str) -> None:
     """Set the attributes of a file or folder as chattr does: "+i", "-a" or "=ai", say."""
     with place(path) as where:

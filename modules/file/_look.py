@@ -11,12 +11,11 @@ from io import FileIO
 from modules import _paths
 from modules._paths import fetched as fetched
 from modules._planned.overlay import overlay
-from modules.file import _owners, _rights
+from modules.file import _owners
 from modules.file._contents import limits
 from modules.file._paths import place
 from runner.api import (
     ABSENT,
-    FormerState,
     Record,
     StateFailed,
     at_present,
@@ -261,12 +260,3 @@ def get_attributes(path: str) -> str | None:
     return (
         done.stdout.split(" ")[0].replace("-", "") if done.returncode == 0 and done.stdout else None
     )
-
-
-def former_attributes(path: str, *_: object) -> FormerState:
-    """The attributes of a path that chattr can change, as undo restores them."""
-    letters = get_attributes(path)
-    settable = "".join(
-        letter for letter in letters or "" if letter in _rights.LETTERS and letter != "e"
-    )
-    return FormerState("attributes", path, {} if letters is None else {"chattr": f"={settable}"})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 
 from modules import alternatives, debconf, file, locale, network
-from modules.file._look import former_attributes
+from modules.file._change import former_attributes
 from modules.undo._kind import ABSENT, Future, State, one_by_one
 from runner.api import StateFailed
 

@@ -56,9 +56,8 @@ from runner.api.argtypes import (
     unknown_encoding,
     without_end,
 )
-from runner.api.facts import OPEN, Fact, Open, open_at
 from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
-from runner.model import families, former_state, plain_values
+from runner.model import families, former_state, plain_values, said_in
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -66,7 +65,6 @@ from runner.model.paths import folders_above, lies_in, unescaped
 from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.model.said_in import key_folder
 from runner.model.stdlib import ContextVar, Generator, Mapping, ModuleType, in_main_thread, wraps
 from runner.model.stdlib import pattern as pattern
 from runner.support.files import folder_syncs
@@ -85,6 +83,9 @@ if TYPE_CHECKING:
     from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
+    from runner.api.facts import OPEN as OPEN
+    from runner.api.facts import Fact, Open
+    from runner.api.facts import open_at as open_at
     from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording, comes_after
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
     from runner.api.state_module import StateModule
     from runner.model.former_state import FormerState
     from runner.model.plain_values import texts_in as texts_in
-    from runner.model.stdlib import pattern as pattern
+    from runner.model.said_in import key_folder as key_folder
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -785,9 +786,10 @@ _LATER = {"StateModule": "state_module", "Resource": "resource", "SCHEDULE": "sc
 _LATER |= dict.fromkeys("CURRENT Kind Property WANTED Wording comes_after".split(), "kinds")
 _LATER |= dict.fromkeys("Feature Provider ProviderModule Providers".split(), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
+_LATER |= dict.fromkeys("Fact OPEN Open open_at".split(), "facts")
 _LATER |= {"check_later": "later", "forget_check": "later"}
 _LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
-_OF_MODEL = {"FormerState": former_state, "texts_in": plain_values}
+_OF_MODEL = {"FormerState": former_state, "key_folder": said_in, "texts_in": plain_values}
 
 
 def __getattr__(name: str) -> Any:

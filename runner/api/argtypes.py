@@ -8,7 +8,8 @@ values only.
 
 from __future__ import annotations
 
-from runner.api import homes
+import os.path
+
 from runner.model import plain_values
 
 TYPE_CHECKING = False
@@ -248,7 +249,7 @@ def _absolute(value: object) -> str:
     if not isinstance(value, str):
         raise Expected("an absolute path")
     if value.startswith("~"):
-        value = homes.with_home(value)
+        value = with_home(value)
     if not value.startswith("/"):
         raise NotAbsolute(value)
     if "\0" in value:
@@ -389,3 +390,24 @@ AsText = Annotated[T, Spelled()]
 # in the unit that the argument says: Duration[int], Duration[float]
 Duration = Annotated[T, Check(duration_problem)]
 OneOrMany = Annotated[list[T], Form("one or a list", _one_or_many)]  # `a` is taken for `[a]`
+
+
+class _AskedHome:
+    times = 0
+
+
+def with_home(path: str) -> str:
+    """A path with the home folder of a user in place of ~ or ~USER at its beginning, if there is
+    such a user. What it gives depends on the machine, so what is made of it is not kept for other
+    runs.
+
+    >>> with_home("/srv/www")
+    '/srv/www'
+    """
+    _AskedHome.times += 1
+    return os.path.expanduser(path)
+
+
+def times_asked() -> int:
+    """Return how often this process has asked for a home folder."""
+    return _AskedHome.times

@@ -8,14 +8,13 @@ from __future__ import annotations
 import time
 
 from runner.api import here, is_planning
+from runner.api.planning import LATER_CHECKS
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-STORE = "later checks"
 
 
 class LaterCheck(Record):
@@ -40,7 +39,9 @@ def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> Non
     >>> check_later("service nginx", 5, lambda: "" if is_active("nginx") else "nginx died")
     """
     if here.chunk is not None and not is_planning():
-        here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
+        here.store(LATER_CHECKS)[subject] = LaterCheck(
+            here.chunk, time.monotonic() + seconds, problem
+        )
 
 
 def warn_later(subject: str, problem: Callable[[], str], hint: str) -> None:
@@ -49,10 +50,10 @@ def warn_later(subject: str, problem: Callable[[], str], hint: str) -> None:
     subject: as of check_later. problem: returns it, or an empty text. hint: the cure.
     """
     if here.chunk is not None and not is_planning():
-        here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic(), problem, hint)
+        here.store(LATER_CHECKS)[subject] = LaterCheck(here.chunk, time.monotonic(), problem, hint)
 
 
 def forget_check(subject: str) -> None:
     """Drop the later check of a subject: it was ended on purpose."""
     if not is_planning():
-        here.store(STORE).pop(subject, None)
+        here.store(LATER_CHECKS).pop(subject, None)

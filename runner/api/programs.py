@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
-from runner.model.stdlib import Lock, in_main_thread
+from runner.model.stdlib import Lock, contextmanager, in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

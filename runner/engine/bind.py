@@ -6,9 +6,8 @@ place.
 from __future__ import annotations
 
 from runner.api import StateFailed, changes_allowed, here
-from runner.engine import step_hooks
 from runner.engine.loader.registry import Registry, StateFunction
-from runner.engine.step import Aggregate, Call, Reaction, Step
+from runner.engine.step import Aggregate, Call, Reaction, Step, asked
 from runner.language.arguments import bind as binding
 from runner.language.arguments import scalars, schema
 from runner.model.chunk import Chunk
@@ -124,7 +123,7 @@ class Binder:
         """Return what steps of an earlier run need and the providers of this one do not have."""
         return [
             problem
-            for step, call, _ in step_hooks.asked(steps, "PROVIDERS")
+            for step, call, _ in asked(steps, "PROVIDERS")
             for problem in self._lacking(step.chunk, call)
         ]
 

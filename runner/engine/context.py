@@ -13,7 +13,14 @@ from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.model.stdlib import Mapping, contextmanager, get_ident, nullcontext, suppress
+from runner.model.stdlib import (
+    Mapping,
+    cached_property,
+    contextmanager,
+    get_ident,
+    nullcontext,
+    suppress,
+)
 from runner.sources.config.options import Options
 from runner.support.files import scratch
 from runner.support.files.group_commit import GROUP_COMMIT, Version
@@ -39,13 +46,18 @@ def _ignore_result(result: Result) -> None:
 
 
 class Facts:
-    """Grains and pillar. They are read anew when a state asks for it (`reload_grains`,
-    `reload_pillar`), and the pillar is read in layers that see those before them.
+    """Grains, which are made when somebody asks for one, and pillar. They are read anew when a
+    state asks for it (`reload_grains`, `reload_pillar`), and the pillar is read in layers that see
+    those before them.
     """
 
-    def __init__(self, grains: Mapping[str, Any]) -> None:
-        self.grains = grains
+    def __init__(self, grains: Callable[[], Mapping[str, Any]]) -> None:
+        self._made = grains
         self.pillar: Mapping[str, Any] = {}
+
+    @cached_property
+    def grains(self) -> Mapping[str, Any]:
+        return self._made()
 
 
 def _always(chunk: Chunk) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 
-from runner.api import StateFailed, durability, forget_looks, later, running, undisturbed
+from runner.api import StateFailed, durability, forget_looks, running, undisturbed
+from runner.api.planning import LATER_CHECKS
 from runner.engine import decide as decisions
 from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run
@@ -538,7 +539,7 @@ class Executor:
 
     def _later_checks(self) -> None:
         """Look again at what states have started; what did not last is one more result."""
-        for check in self.run.stores.get(later.STORE, {}).values():
+        for check in self.run.stores.get(LATER_CHECKS, {}).values():
             time.sleep(max(0.0, check.due - time.monotonic()))
             chunk = check.chunk
             with running(Current(self.run, chunk)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 
 from runner.api import (
-    OPEN,
     Done,
     Overtaken,
     Plan,
@@ -18,9 +17,9 @@ from runner.api import (
     changes_allowed,
     comment_of,
     durability,
-    open_at,
     running,
 )
+from runner.api import facts as provided
 from runner.api.planning import Unforeseen, changes_planned, overview
 from runner.engine import dry_run_facts, guards, partial_changes, slots
 from runner.engine import made as engine_made
@@ -304,7 +303,7 @@ class Invoker:
         chunk = invocation.step.chunk
         told = (chunk.name, *chunk.args.values())  # where it may make something
         paths = [path for path in told if isinstance(path, str) and path.startswith("/")]
-        self._note(invocation, [(chunk.state, chunk.name), *open_at(*paths)])
+        self._note(invocation, [(chunk.state, chunk.name), *provided.open_at(*paths)])
         comment = why[:1].upper() + why[1:]
         return Result(chunk, None, comment, exact=False, undecided=True)
 
@@ -501,7 +500,7 @@ class Invoker:
             return result
         result = self._undecided(result, self._unseen_by_tree(invocation))
         if mode is Mode.DRY and result.result is None:
-            self._note(invocation, OPEN)
+            self._note(invocation, provided.OPEN)
         return result
 
     def _unseen_by_tree(self, invocation: Invocation) -> str:

@@ -10,8 +10,9 @@ import os
 
 from runner.model.result import PendingReaction
 from runner.model.stdlib import Lock, suppress
-from runner.support.files.database import Patience, connect, newer_format, storable
+from runner.support.files import database
 from runner.support.files.folder_syncs import FOLDER_SYNCS
+from runner.support.files.text import storable
 from runner.support.files.trusted_folder import trusted_folder
 
 TYPE_CHECKING = False
@@ -77,7 +78,7 @@ class ReactionJournal:
         self._path = os.path.join(state_dir, NAME)
         self._lock = Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
-        self._patience = Patience()
+        self._patience: database.Patience | None = None
         self._known: _ReactionIndex | None = None
 
     def record(self, pending_reactions: Iterable[PendingReaction]) -> None:
@@ -203,7 +204,8 @@ class ReactionJournal:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             path = trusted_folder(self._folder).database(NAME)
-            connection = connect(path, self._patience)
+            self._patience = self._patience or database.Patience()
+            connection = database.connect(path, self._patience)
             try:
                 self._prepare(connection)
             except BaseException:
@@ -215,7 +217,7 @@ class ReactionJournal:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
-            raise OSError(newer_format(self._path, version, VERSION))
+            raise OSError(database.newer_format(self._path, version, VERSION))
         connection.execute("PRAGMA journal_mode=WAL")
         if version < VERSION:
             connection.execute(_TABLE)

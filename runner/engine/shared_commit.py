@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 
 from runner.api import StateFailed
-from runner.engine.loader.hooks import answer_of
+from runner.engine.loader import hooks
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import Step
 from runner.model.chunk import Chunk, Edges
@@ -75,7 +75,7 @@ class SharedCommit:
         """The answer of a module; empty where the state will fail."""
         assert step.call is not None
         with self._ask(step.chunk), suppress(StateFailed, RunnerError):
-            return str(answer_of(its_file, "its_file", step.chunk, step.call.own_arguments))
+            return str(hooks.answer_of(its_file, "its_file", step.chunk, step.call.own_arguments))
         return ""
 
     def admits(self, position: int, edges: Edges) -> bool:

@@ -11,6 +11,7 @@ from runner.model.stdlib import Callable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Final
 
 Low = dict[str, "Any"]
@@ -65,6 +66,18 @@ class Step(Record):
     def with_chunk(self, chunk: Chunk) -> Step:
         """The step with other arguments, which have to be bound anew."""
         return self._replace(chunk=chunk, call=None)
+
+
+Hooked = tuple[Step, Call, "Any"]  # with a hook of its module
+
+
+def asked(steps: Iterable[Step], name: str) -> list[Hooked]:
+    """The bound steps whose module has a hook, with that: of most runs none."""
+    return [
+        (step, step.call, hook)
+        for step in steps
+        if step.call and (hook := step.call.function.module.__dict__.get(name))
+    ]
 
 
 class Reaction(Record):

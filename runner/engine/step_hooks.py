@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from runner.api import StateFailed
 from runner.engine.loader.hooks import answer_of, pairs
-from runner.engine.step import Call, Step
+from runner.engine.step import Step
 from runner.language.compiler import auto_requisites
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
@@ -13,7 +13,8 @@ from runner.model.errors import RunnerError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
+
+    from runner.engine.step import Hooked
 
 
 def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
@@ -32,28 +33,19 @@ def automatic_links(steps: Sequence[Step]) -> tuple[auto_requisites.Link, ...]:
     )
 
 
-def asked(steps: Iterable[Step], name: str) -> list[tuple[Step, Call, Any]]:
-    """The bound steps whose module has a hook, with that: of most runs none."""
-    return [
-        (step, step.call, hook)
-        for step in steps
-        if step.call and (hook := step.call.function.module.__dict__.get(name))
-    ]
-
-
-def called_functions(steps: Iterable[Step]) -> dict[int, Iterable[str]]:
-    """The execution functions that steps call by the names that they were given, by the identity of
-    their chunks.
+def called_functions(hooked: Iterable[Hooked]) -> dict[int, Iterable[str]]:
+    """The execution functions that steps with a `calls` call by the names that they were given, by
+    the identity of their chunks.
     """
-    return {
-        id(step.chunk): hook(**call.own_arguments) for step, call, hook in asked(steps, "calls")
-    }
+    return {id(step.chunk): hook(**call.own_arguments) for step, call, hook in hooked}
 
 
-def refusals(steps: Iterable[Step]) -> list[Diagnostic]:
-    """The objections of `pre_run_check` to running these steps; nothing has been run yet."""
+def refusals(hooked: Iterable[Hooked]) -> list[Diagnostic]:
+    """The objections of `pre_run_check` to running the steps that have one; nothing has been run
+    yet.
+    """
     problems: list[Diagnostic] = []
-    for step, call, hook in asked(steps, "pre_run_check"):
+    for step, call, hook in hooked:
         try:
             answer_of(hook, "pre_run_check", step.chunk, call.own_arguments)
         except StateFailed as failure:

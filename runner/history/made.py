@@ -19,7 +19,7 @@ from runner.model.made import Thing
 from runner.model.records import Record
 from runner.model.result import Result
 from runner.model.stdlib import dumps
-from runner.support.files.database import storable, storable_row
+from runner.support.files.text import storable, storable_row
 
 if TYPE_CHECKING:
     import sqlite3

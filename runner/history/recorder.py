@@ -14,18 +14,18 @@ import time
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
 from runner.history import contested as history_contested
-from runner.history.shortened import shortened, shortened_text
 from runner.model import former_state, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
+from runner.model.nested import mapped
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.model.stdlib import blake2b, contextmanager, dumps, suppress
 from runner.sources import trees
 from runner.support.files import sqlite
-from runner.support.files.database import storable, storable_row
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
+from runner.support.files.text import storable, storable_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -446,7 +446,7 @@ class History:
             outcome,
             int(result.ran),
             changes,
-            shortened_text(result.comment),
+            _shortened_text(result.comment),
             place,
             result.cause,
             result.origin,
@@ -482,7 +482,7 @@ class History:
         said = tuple(values.items())
         for key, value in said:
             if type(key) is not str or type(value) is not str or len(value) > SHORT:
-                return dumps(shortened(plain_values.plain(values)))
+                return dumps(_shortened(plain_values.plain(values)))
         text = self._texts.get(said)
         if text is None:
             if len(self._texts) >= MOST_TEXTS:
@@ -692,3 +692,20 @@ def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     path, kind, mode, uid, gid, target, *hashes = snapshots.without_target(snapshot)
     encoded = os.fsencode(target) if target else b""
     return os.fsencode(path), kind, mode, uid, gid, encoded, *hashes
+
+
+LONGEST = 256 * 1024  # characters of one text: a large difference does not fill the disk
+
+
+def _shortened(value: Any) -> Any:
+    """The same value with its long texts cut."""
+    return mapped(value, lambda item: _shortened_text(item) if isinstance(item, str) else item)
+
+
+def _shortened_text(text: str) -> str:
+    """A text, or its beginning and how much of it is not there."""
+    if len(text) <= LONGEST:
+        return text
+    return (
+        f"{text[:LONGEST]}\n[... {len(text) - LONGEST} more characters are not kept in the history]"
+    )

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as signals
     from collections import defaultdict
-    from collections.abc import Callable, Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping, Set
     from contextlib import ExitStack, contextmanager, nullcontext, suppress
     from contextvars import ContextVar
     from functools import cache, cached_property, lru_cache, partial, wraps
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signals  # its numbers are no members of an enum
     from _collections import defaultdict
-    from _collections_abc import Callable, Generator, Iterable, Mapping
+    from _collections_abc import Callable, Generator, Iterable, Mapping, Set
     from _contextvars import ContextVar
     from _functools import _lru_cache_wrapper, partial
 
@@ -216,6 +216,7 @@ __all__ = [
     "Lock",
     "Mapping",
     "ModuleType",
+    "Set",
     "blake2b",
     "cache",
     "cached_property",

@@ -10,10 +10,10 @@ from runner.model.errors import RunnerError
 from runner.model.places import Value
 from runner.model.result import HIGHSTATE, Report
 from runner.model.stdlib import Callable
-from runner.pipeline import aborted
+from runner.pipeline import aborted, gathering
 from runner.pipeline import orphans as finding
 from runner.pipeline.compile import Compiled, of_gathered, of_requests
-from runner.pipeline.gathering import Gathered, gather, requests
+from runner.pipeline.node_scope import requests
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, new_run_id, run_pipeline, warn
 from runner.sources.config.options import Options
@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import NoReturn
+
+    from runner.pipeline.gathering import Gathered
 
 Confirm = Callable[[Chunk], bool]  # asks whether a state is to run
 
@@ -70,7 +72,7 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
 
     def gathered() -> Gathered:
         wanted = [request._replace(outside=True) for request in requests(session, [name])]
-        return gather(session, wanted, session.reading(name, path))
+        return gathering.gather(session, wanted, session.reading(name, path))
 
     return run_pipeline(session, of_gathered(session, gathered))
 

@@ -12,7 +12,7 @@ from runner.engine import partial_changes
 from runner.engine.context import Current
 from runner.model.errors import RunnerError
 from runner.model.places import Value
-from runner.pipeline.gathering import read_pillar
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session
 from runner.pipeline.stages import warn
 from runner.sources.config.options import Options

@@ -8,7 +8,7 @@ from itertools import groupby
 from runner.api import running
 from runner.engine import step_hooks
 from runner.engine.bind import Binder
-from runner.engine.step import Step
+from runner.engine.step import Step, asked
 from runner.language.arguments import bind, global_checks
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.language.pillar import undecrypted as encrypted_values
@@ -18,10 +18,10 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.records import Record
 from runner.model.stdlib import Callable, cache, partial, suppress
-from runner.pipeline import selection, undecrypted
+from runner.pipeline import gathering, selection, undecrypted
 from runner.pipeline.compile_cache import CompileCache
-from runner.pipeline.gathering import Gathered, gather, requests, top_requests, without_states
 from runner.pipeline.kept_plan import CompiledPlan
+from runner.pipeline.node_scope import requests, top_requests
 from runner.pipeline.session import Session
 from runner.support import drawing
 from runner.support.log import LOG
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from runner.language.compiler.auto_requisites import Link
     from runner.language.compiler.wanted import Request
     from runner.model.highdata import HighData
+    from runner.pipeline.gathering import Gathered
 
 
 class Compiled(Record):
@@ -77,7 +78,7 @@ def _compile_requests(session: Session, wanted: Sequence[Request]) -> Outcome:
     if kept is not None and _has_same_templates(session, kept[0]):
         LOG.info("compiled by an earlier run, from the same texts")
         return _ready(*_recalled(session, *kept))
-    gathered = gather(session, wanted, cache.read, cache.names)
+    gathered = gathering.gather(session, wanted, cache.read, cache.names)
     compiled, problems = compile_chunks(session, gathered, session.options.strict)
     if compiled is not None:
         numbers = {id(step.chunk): number for number, step in enumerate(compiled.steps)}
@@ -152,7 +153,7 @@ def _compiled(
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(
         chunks,
-        without_states(data),
+        gathering.without_states(data),
         lambda target, state: (
             data.explained_by_earlier_error(target, state) or selected.is_left_out(target, state)
         ),
@@ -228,7 +229,8 @@ def _missing_references(
     session: Session, steps: tuple[Step, ...], strict: bool
 ) -> Iterable[Diagnostic]:
     """The references that lead nowhere; of what is typed on the command line its result tells."""
-    called = step_hooks.called_functions(step for step in steps if step.chunk.sls)
+    calling = asked((step for step in steps if step.chunk.sls), "calls")
+    called = step_hooks.called_functions(calling) if calling else {}
     chunks = (step.chunk for step in steps if step.chunk.sls)
     # most states of most sites refer to nothing
     referring = [

@@ -16,7 +16,7 @@ from __future__ import annotations
 import marshal
 import os
 
-from runner.api.homes import times_asked
+from runner.api.argtypes import times_asked
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
 from runner.model.errors import RunnerError

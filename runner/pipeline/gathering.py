@@ -9,13 +9,12 @@ import os
 
 from runner.language.compiler import high, low, requisites
 from runner.language.compiler.wanted import Request
-from runner.language.targeting import top
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.stdlib import suppress
 from runner.pipeline import node_scope
-from runner.pipeline.pillar_data import read_pillar as read_pillar
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session
 
 TYPE_CHECKING = False
@@ -50,54 +49,14 @@ def learn_secrets(session: Session) -> None:
         read_pillar(session)
 
 
-def _requested(contents: top.Top) -> list[Request]:
-    return [Request(sls, env, place) for env, sls, place in contents.requests()]
-
-
-def top_requests(session: Session) -> list[Request]:
-    """The SLS files that the top file gives to this machine. Raises CompileError when there are
-    none.
-    """
-    contents = node_scope.entered(session)
-    wanted = _requested(contents) if contents else []
-    if not wanted:
-        hint = _without_top(session) or "`runner show top` shows what matches"
-        none = Diagnostic(
-            "No Top file or master_tops data matches found.", hint=hint, code="no-top"
-        )
-        raise CompileError([none, *session.unread])
-    return wanted
-
-
 def missing_sls(session: Session, sls_files: Collection[tuple[str, str]]) -> list[str]:
     """The SLS files that the top file gives to this machine and that are not among these."""
     names = (
         (request.env, name)
-        for request in _requested(node_scope.top_file(session))
+        for request in node_scope.requested(node_scope.top_file(session))
         for name in high.expanded(request, session.tree.sls_names)
     )
     return [name for env, name in dict.fromkeys(names) if (env, name) not in sls_files]
-
-
-def _without_top(session: Session) -> str | None:
-    """Why nobody could find a top file."""
-    options, tree = session.options, session.tree
-    env = options.saltenv or options.state_top_saltenv
-    if env and not tree.folders_of(env):
-        return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
-    if any(tree.find(options.state_top, env) for env in tree.roots):
-        return None
-    for odd in filter(None, (tree.no_file(options.state_top, env) for env in tree.roots)):
-        return odd
-    folders = [folder for of_env in tree.roots.values() for folder in of_env]
-    missing = [folder for folder in folders if not os.path.isdir(folder)]
-    more = f" ({', '.join(missing)}: there is no such folder)" if missing else ""
-    return f"looked for {options.state_top} in {', '.join(folders)}{more}"
-
-
-def requests(session: Session, names: Iterable[str]) -> list[Request]:
-    node_scope.entered(session, whole=False)
-    return [Request(name, session.options.saltenv or "base") for name in names]
 
 
 def all_requests(session: Session) -> list[Request]:

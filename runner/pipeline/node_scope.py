@@ -8,20 +8,22 @@ target of the top file).
 
 from __future__ import annotations
 
+import os
+
+from runner.language.compiler.wanted import Request
 from runner.language.targeting import top, top_includes
+from runner.model import said_in
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
+from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
-from runner.model.said_in import key_folder
 from runner.model.stdlib import Mapping, pattern
-from runner.pipeline.node import GIVEN, Node
 from runner.sources.config.file import setting_place
 from runner.support.files.text import text_to_show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from runner.pipeline.session import Session
@@ -30,6 +32,22 @@ _SCOPED = pattern(r"(?m)^\s*-\s+(vars|defaults):")
 EXAMPLE = (
     "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name:"
     " value}}"
+)
+
+
+class Node(Record):
+    """The node scope (Puppet): what the top file says of this machine beside its SLS files."""
+
+    vars: Mapping[str, Any] = {}
+    defaults: Mapping[str, Mapping[str, Any]] = {}
+    parameters: Mapping[str, Any] = {}  # what master_tops says: top scope
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+# what templates have, whatever variables are called: `{{ vars.x }}` reaches those
+GIVEN = frozenset(
+    tuple("salt grains pillar opts saltenv sls slspath tplpath tplfile tpldir tpldot".split())
+    + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
 )
 
 
@@ -89,6 +107,48 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
     session.unread += contents.warnings
     session.node = node._replace(warnings=tuple(_warnings(session, node)))
     return contents
+
+
+def requested(contents: top.Top) -> list[Request]:
+    """The SLS files that a top file asks for."""
+    return [Request(sls, env, place) for env, sls, place in contents.requests()]
+
+
+def top_requests(session: Session) -> list[Request]:
+    """The SLS files that the top file gives to this machine. Raises CompileError when there are
+    none.
+    """
+    contents = entered(session)
+    wanted = requested(contents) if contents else []
+    if not wanted:
+        hint = _without_top(session) or "`runner show top` shows what matches"
+        none = Diagnostic(
+            "No Top file or master_tops data matches found.", hint=hint, code="no-top"
+        )
+        raise CompileError([none, *session.unread])
+    return wanted
+
+
+def _without_top(session: Session) -> str | None:
+    """Why nobody could find a top file."""
+    options, tree = session.options, session.tree
+    env = options.saltenv or options.state_top_saltenv
+    if env and not tree.folders_of(env):
+        return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
+    if any(tree.find(options.state_top, env) for env in tree.roots):
+        return None
+    for odd in filter(None, (tree.no_file(options.state_top, env) for env in tree.roots)):
+        return odd
+    folders = [folder for of_env in tree.roots.values() for folder in of_env]
+    missing = [folder for folder in folders if not os.path.isdir(folder)]
+    more = f" ({', '.join(missing)}: there is no such folder)" if missing else ""
+    return f"looked for {options.state_top} in {', '.join(folders)}{more}"
+
+
+def requests(session: Session, names: Iterable[str]) -> list[Request]:
+    """SLS files that are named."""
+    entered(session, whole=False)
+    return [Request(name, session.options.saltenv or "base") for name in names]
 
 
 def _has_node_scope(session: Session) -> bool:
@@ -199,7 +259,7 @@ def _command(session: Session, setting: Any) -> list[str]:
 
 def _run(session: Session, command: list[str], shown: str) -> str:
     try:
-        folder = key_folder(session.options.raw, "master_tops")
+        folder = said_in.key_folder(session.options.raw, "master_tops")
         done = session.run.call("cmd.run_all", command, cwd=folder, python_shell=False)
     except RunnerError as error:
         raise _problem(session, f"master_tops: {error.message}") from None

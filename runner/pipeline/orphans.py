@@ -24,7 +24,9 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.highdata import Made, of_states
 from runner.model.records import Record
 from runner.pipeline.compile import Compiled, compile_chunks, make_binder
-from runner.pipeline.gathering import gather, read_pillar, top_requests
+from runner.pipeline.gathering import gather
+from runner.pipeline.node_scope import top_requests
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session, tree_of
 from runner.sources.config.options import EVERYTHING, Options
 from runner.support.redaction import HIDDEN

@@ -12,11 +12,10 @@ from runner.language.pillar import merge as pillar_merge
 from runner.language.pillar import undecrypted as encrypted_values
 from runner.language.render import steps
 from runner.language.targeting import top, top_includes
-from runner.model import handed_over_pillar, plain_values
+from runner.model import handed_over_pillar, plain_values, said_in
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.nested import mapped
-from runner.model.said_in import key_folder
 from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, setting_place
@@ -187,7 +186,7 @@ def _external(session: Session, pillar: Mapping[str, Any]) -> dict[str, Any]:
         matches=session.matches,
         seen=session.watch.read,
         place=lambda: setting_place(options.raw, "ext_pillar"),
-        folder=key_folder(options.raw, "ext_pillar"),
+        folder=said_in.key_folder(options.raw, "ext_pillar"),
         hide=lambda value: _hide(session, value),
         vault=lambda path: _secret(session, path),
         of_git=lambda items: git_pillar.gathered(session, items, _of_sls, _merged),
@@ -205,7 +204,7 @@ def _shell(session: Session, command: str) -> Mapping[str, Any]:
     raw = session.options.raw
     try:
         done: Mapping[str, Any] = session.run.call(
-            "cmd.run_all", command, cwd=key_folder(raw, "ext_pillar"), python_shell=True
+            "cmd.run_all", command, cwd=said_in.key_folder(raw, "ext_pillar"), python_shell=True
         )
     except RunnerError as error:
         place = setting_place(raw, "ext_pillar")

@@ -10,17 +10,17 @@ import os
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
 from runner.engine.loader.registry import Registry
+from runner.language import grains as language_grains
 from runner.language import render
 from runner.language.arguments import bind
 from runner.language.compiler import wanted
-from runner.language.grains import FOLDERS, Grains, logged
 from runner.language.render.jinja import bound, limits
 from runner.language.targeting import match
+from runner.model import said_in
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
-from runner.model.said_in import key_file
 from runner.model.stdlib import (
     Callable,
     Iterable,
@@ -29,7 +29,6 @@ from runner.model.stdlib import (
     contextmanager,
     suppress,
 )
-from runner.pipeline import node as nodes
 from runner.pipeline import node_scope, undecrypted
 from runner.sources import trees
 from runner.sources.config.file import setting_place
@@ -119,7 +118,7 @@ class Session:
     ) -> None:
         """confirm: asks whether a state is to run; None for a run that asks nobody."""
         self.options, self.listeners, self.confirm = options, listeners, confirm
-        self.node = nodes.Node()
+        self.node = node_scope.Node()
         self.external_keys: dict[
             str, str
         ] = {}  # keys of the pillar -> the external pillar they are of
@@ -128,9 +127,8 @@ class Session:
         self.undecrypted: tuple[Found, ...] = ()  # in the pillar, for who can still resolve it
         self.left_encrypted: frozenset[object] = frozenset()  # texts of it that are data
         self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
-        self.report_grains: Callable[[Diagnostic], None] = (
-            logged  # what is wrong with those of the tree
-        )
+        # says what is wrong with grains of the tree; None: the log does
+        self.report_grains: Callable[[Diagnostic], None] | None = None
         self.unread: tuple[
             Diagnostic, ...
         ] = ()  # warnings of targets in top files that cannot be read
@@ -174,8 +172,9 @@ class Session:
     @cached_property
     def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """The defaults of the configuration, with their places where its file sets them."""
-        defaults, path = self.options.defaults, key_file(self.options.raw, "defaults")
-        if not defaults or not path:
+        defaults = self.options.defaults
+        path = said_in.key_file(self.options.raw, "defaults") if defaults else None
+        if not path:
             return defaults
         with suppress(RunnerError):
             whole = self.renderer.parsed(text_to_show(path), path)
@@ -197,7 +196,7 @@ class Session:
             "pillar": lambda: self.run.pillar,
             "opts": lambda: self.options.raw,
         }
-        plain = {name: value for name, value in variables.items() if name not in nodes.GIVEN}
+        plain = {name: value for name, value in variables.items() if name not in node_scope.GIVEN}
         return {**plain, "vars": variables, "top": Top({**variables, **outer}, more)}
 
     @cached_property
@@ -256,12 +255,15 @@ class Session:
     @cached_property
     def grains(self) -> Mapping[str, Any]:
         functions = self.registry.grain_functions()
-        return Grains(
+        return language_grains.Grains(
             self.options.grains,
             functions,
             id=self.options.id,
-            report=lambda problem: self.report_grains(problem),
-            folders=(os.path.join(str(self.options.raw["config_dir"]), "facts.d"), *FOLDERS),
+            report=lambda problem: (self.report_grains or language_grains.logged)(problem),
+            folders=(
+                os.path.join(str(self.options.raw["config_dir"]), "facts.d"),
+                *language_grains.FOLDERS,
+            ),
             hardware=not self.options.root,
         )
 
@@ -271,14 +273,14 @@ class Session:
             self.options,
             self.registry,
             self.tree,
-            Facts(self.grains),
+            Facts(lambda: self.grains),
             self.listeners,
             render=self.template,
             match=self.matches,
             top=self.top,
             limited=self.limited,
         )
-        made.secrets.names.learn(files=self._file_names)
+        made.secrets.learn_names(files=self._file_names)
         if self.options.report:
             made.secrets.add(self.options.report.password)
         for value in (self.options.raw.get("otel_headers") or {}).values():

@@ -11,6 +11,7 @@ import sys
 import time
 
 from runner.api import StateFailed, forget_looks, running
+from runner.engine import step_hooks
 from runner.engine.context import Execution
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
@@ -19,7 +20,7 @@ from runner.engine.listeners import Listener, from_first_change
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
-from runner.engine.step_hooks import refusals
+from runner.engine.step import asked
 from runner.history import revision
 from runner.history.recorder import About, History
 from runner.model.diagnostics import Diagnostic
@@ -27,11 +28,10 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.model.stdlib import contextmanager, suppress
-from runner.pipeline import aborted, awake, orphans
+from runner.pipeline import aborted, awake, gathering, kept_relations, orphans
 from runner.pipeline.compile import Compiled, Compiling
-from runner.pipeline.gathering import missing_sls, read_pillar
-from runner.pipeline.kept_relations import KeptRelations
 from runner.pipeline.lock import held
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session, tree_of
 from runner.pipeline.temp_files import Temporaries
 from runner.sources.config.options import Options
@@ -135,7 +135,7 @@ def run_compiled(
             Execution(
                 tuple(compiled.steps[position].chunk for position in compiled.order),
                 compiled.left_out,
-                lambda: missing_sls(session, compiled.sls_files),
+                lambda: gathering.missing_sls(session, compiled.sls_files),
                 **({"confirm": session.confirm} if session.confirm else {}),
                 reload=lambda what: _reload(session, what),
                 intends=intends,
@@ -166,7 +166,9 @@ def compile_tree(session: Session, compiling: Compiling) -> Compiled:
 def accepted(session: Session, compiling: Compiling) -> Compiled:
     """What compiles without a mistake. Raises CompileError."""
     compiled, problems = compiling()
-    problems = problems if compiled is None else refusals(compiled.steps)
+    if compiled is not None:
+        checked = asked(compiled.steps, "pre_run_check")
+        problems = step_hooks.refusals(checked) if checked else []
     if compiled is None or problems:
         raise CompileError(problems)
     session.watch.refuse()
@@ -195,8 +197,8 @@ def history(session: Session, about: About, plan: RunPlan | None = None) -> Hist
 
     chunks = () if plan is None else tuple(step.chunk for step in plan.steps)
     relations: dict[str, Any] = {}
-    if plan is not None:
-        kept = KeptRelations(plan, session.run.secrets)
+    if plan is not None and (plan.relations.by_holder or plan.relations.automatic):
+        kept = kept_relations.KeptRelations(plan, session.run.secrets)
         relations = {"watchers": kept.watchers, "graph": kept.graph}
     keep = (options.history_runs, options.history_days)
     return History(

@@ -14,8 +14,9 @@ from runner.engine.listeners import from_first_change
 from runner.history import undo as undoing
 from runner.history.store import open_history, readable
 from runner.pipeline import awake, undone
-from runner.pipeline.gathering import learn_secrets, read_pillar
+from runner.pipeline.gathering import learn_secrets
 from runner.pipeline.lock import held
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session
 from runner.pipeline.stages import facts_of, history, new_run_id, temp_file_cleanup, warn
 from runner.sources.config.options import Options

@@ -20,9 +20,11 @@ from runner.model.events import Event
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.compile import Compiled, compile_chunks, owes
-from runner.pipeline.gathering import gather, read_pillar, requests, top_requests
+from runner.pipeline.gathering import gather
 from runner.pipeline.lock import held
+from runner.pipeline.node_scope import requests, top_requests
 from runner.pipeline.parts import Parts
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.pipeline.stages import about_run, accepted, new_run_id, recorded, run_compiled
 from runner.sources.config.options import Options

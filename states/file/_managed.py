@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import Fact, Plan, Planned, Record, StateFailed, here
+from runner.api import Plan, Planned, Record, StateFailed, here
 from states.file import _diff
 from states.file._permissions import (
     Permissions,
@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from runner.api import Fact
 
 MOST = 1024 * 1024  # bytes of a file that a template is compared with before it is rendered
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it

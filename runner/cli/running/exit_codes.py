@@ -11,7 +11,6 @@ import sys
 
 from runner.cli.parsing import usage
 from runner.cli.running import streams
-from runner.cli.running.python_messages import mask_python_messages
 from runner.engine import interrupts
 from runner.model import releases
 from runner.model.errors import RunnerError
@@ -62,7 +61,7 @@ def program(run: Callable[[list[str]], int], arguments: list[str]) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
-    mask_python_messages()
+    streams.mask_python_messages()
     try:
         code = run(arguments)
         sys.stdout.flush()

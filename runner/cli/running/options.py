@@ -15,7 +15,7 @@ from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
 from runner.model.stdlib import contextmanager
 from runner.output import formats, text
-from runner.sources.config import load
+from runner.sources.config import keys, load
 from runner.sources.config.options import FLAGS, Options
 from runner.support.files.text import LARGEST, MEBIBYTE
 from runner.support.log import LOG
@@ -289,7 +289,10 @@ def options_of(
         options, warnings = loaded(common, tree, **more)
     # a configuration of Salt's asks for a log on the terminal
     silent = common.quiet and common.log_level is None
-    if any(str(key).startswith("log_") for key in options.raw):
+    if any(
+        str(key).startswith("log_") and value != keys.DEFAULTS.get(key)
+        for key, value in options.raw.items()
+    ):
         levels = logs.set_up(options.raw, bool(common.log_file), silent)
         if levels.lowest <= logs.LEVELS["info"]:
             _log(options, levels)

@@ -18,42 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def mask_python_messages() -> None:
-    """Hide secrets in what Python prints. Modules are changed when somebody imports them."""
-    sys.unraisablehook = _ignored
-    waiting = dict(_CHANGES)
-    for name in _CHANGES.keys() & sys.modules.keys():
-        waiting.pop(name)(sys.modules[name])
-    if waiting and not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder(waiting))
-
-
-class _Finder:
-    """Finds modules of Python, to change them before anybody has them."""
-
-    def __init__(self, changes: dict[str, Callable[[Any], None]]) -> None:
-        self._changes = changes
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        change = self._changes.pop(name, None)
-        if change is None:
-            return None
-        others = [finder for finder in sys.meta_path if finder is not self]
-        if not self._changes:
-            sys.meta_path.remove(self)
-        found = (finder.find_spec(name, None) for finder in others)
-        spec = next(spec for spec in found if spec is not None)  # it is a part of Python
-        assert spec.loader is not None
-        execute = spec.loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            execute(module)
-            change(module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
 def _mask_logging(logging: Any) -> None:
     """Have all handlers, those of a tree's own code as well, write lines without secrets."""
     format_record, emit_to_stream = logging.Formatter.format, logging.StreamHandler.emit
@@ -121,12 +85,12 @@ def _thread_failed(failure: Any) -> None:
     _print(f"warning: {name} ended with {failure.exc_type.__name__}: {failure.exc_value}")
 
 
-def _ignored(failure: Any) -> None:
+def ignored(failure: Any) -> None:
     what = failure.err_msg or "an error was ignored"
     _print(f"warning: {what}: {failure.exc_type.__name__}: {failure.exc_value}")
 
 
-_CHANGES: dict[str, Callable[[Any], None]] = {
+CHANGES: dict[str, Callable[[Any], None]] = {
     "logging": _mask_logging,
     "threading": _mask_threading,
     "warnings": _mask_warnings,

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The standard streams."""
+"""The standard streams, and who writes to them."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from runner.cli.running import python_messages
 from runner.model.errors import RunnerError
 from runner.model.stdlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 
 def with_streams() -> None:
@@ -83,3 +85,45 @@ def _turned(number: int, handle: int) -> Iterator[None]:
     finally:
         os.dup2(before, number)
         os.close(before)
+
+
+# ---------------------------------------------------------------- what Python itself prints
+
+_PRINTING = ("logging", "threading", "warnings")
+
+
+def mask_python_messages() -> None:
+    """Hide secrets in what Python prints. Modules are changed when somebody imports them."""
+    sys.unraisablehook = lambda failure: python_messages.ignored(failure)
+    waiting = {*_PRINTING}
+    for name in waiting & sys.modules.keys():
+        waiting.remove(name)
+        python_messages.CHANGES[name](sys.modules[name])
+    if waiting and not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder(waiting))
+
+
+class _Finder:
+    """Finds modules of Python, to change them before anybody has them."""
+
+    def __init__(self, waiting: set[str]) -> None:
+        self._waiting = waiting
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+        if name not in self._waiting:
+            return None
+        self._waiting.remove(name)
+        others = [finder for finder in sys.meta_path if finder is not self]
+        if not self._waiting:
+            sys.meta_path.remove(self)
+        found = (finder.find_spec(name, None) for finder in others)
+        spec = next(spec for spec in found if spec is not None)  # it is a part of Python
+        assert spec.loader is not None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            python_messages.CHANGES[name](module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec

@@ -7,8 +7,7 @@ from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
-from runner.model.stdlib import Callable, ModuleType
+from runner.model.stdlib import Callable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,30 +17,6 @@ if TYPE_CHECKING:
 Hook = Callable[..., "Any"]
 # classes to test for: made once, as `tuple | list` costs more than the test
 _PAIR, _SEVERAL = (tuple, list), (list, tuple, set)
-HOOKS = frozenset(  # the functions of a state module that are no state functions
-    [
-        "mod_watch",
-        "mod_aggregate",
-        "mod_init",
-        "pre_run_check",
-        "dry_run_check",
-        "prune_check",
-        "resources",
-        "calls",
-        "its_file",
-        "owns",
-        "traps",
-        *AUTOMATIC,
-        STANDS_FOR,
-    ]
-)
-
-
-def relationship_hooks(module: ModuleType, function: str) -> tuple[str, ...]:
-    """The hooks by which a module asks for automatic relationships of the states of a function."""
-    members = module.__dict__
-    hooks = [name for name in (STANDS_FOR, *AUTOMATIC) if members.get(name)]
-    return (*hooks, COMES_LAST) if function in members.get(COMES_LAST, ()) else tuple(hooks)
 
 
 def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from modules._planned import dry_run
 from runner.engine.loader import sys_functions, unsupported
 from runner.engine.loader.builtin import declares, library
-from runner.engine.loader.hooks import HOOKS, relationship_hooks
 from runner.engine.loader.tree_modules import (
+    HOOKS,
     TreeModules,
     UnavailableError,
     UnavailableFunction,
@@ -15,6 +15,7 @@ from runner.engine.loader.tree_modules import (
     members,
     offered,
     plans,
+    relationship_hooks,
 )
 from runner.language.arguments import schema
 from runner.language.salt import object as salt_object

@@ -7,12 +7,12 @@ import builtins
 import os
 
 from runner.engine.loader import tree_imports
-from runner.engine.loader.hooks import HOOKS
 from runner.language.arguments import bind as arguments_bind
 from runner.language.salt import package
 from runner.language.salt import style as salt_style
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Untyped
+from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
 from runner.model.stdlib import FunctionType, ModuleType, contextmanager, partial, pattern
 from runner.support.files.text import text_to_show
 
@@ -22,6 +22,25 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 else:
     Protocol = object
+
+
+HOOKS = frozenset(  # the functions of a state module that are no state functions
+    [
+        "mod_watch",
+        "mod_aggregate",
+        "mod_init",
+        "pre_run_check",
+        "dry_run_check",
+        "prune_check",
+        "resources",
+        "calls",
+        "its_file",
+        "owns",
+        "traps",
+        *AUTOMATIC,
+        STANDS_FOR,
+    ]
+)
 
 
 class UnavailableError(RunnerError):
@@ -316,6 +335,13 @@ def lacking(module: ModuleType | None) -> str | None:
     import shutil
 
     return None if shutil.which(program) else str(program)
+
+
+def relationship_hooks(module: ModuleType, function: str) -> tuple[str, ...]:
+    """The hooks by which a module asks for automatic relationships of the states of a function."""
+    members = module.__dict__
+    hooks = [name for name in (STANDS_FOR, *AUTOMATIC) if members.get(name)]
+    return (*hooks, COMES_LAST) if function in members.get(COMES_LAST, ()) else tuple(hooks)
 
 
 def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:

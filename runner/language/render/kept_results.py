@@ -18,10 +18,10 @@ from runner.language.grains import EVERY
 from runner.language.render import code_revision
 from runner.language.render.jinja.limits import bounded
 from runner.language.render.renderers.files import read_text
-from runner.model.digest import blake2b
 from runner.model.errors import RunnerError
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
+from runner.model.stdlib import blake2b
 from runner.sources.config.options import OF_THE_RUN
 from runner.support.files.trusted_folder import trusted_folder
 

@@ -10,13 +10,13 @@ from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, s
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
-from runner.model.said_in import key_file
 from runner.model.stdlib import Callable, Mapping, suppress
-from runner.sources.config import jinja_options, key_descriptions, report
+from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
 from runner.sources.config.keys import (
     KINDS,
     NOTIFYING,
     NUMBER,
+    SETTINGS,
     TEXT,
     choices,
     entries,
@@ -25,14 +25,13 @@ from runner.sources.config.keys import (
     nearest,
     types,
 )
-from runner.sources.config.unused_keys import unused
 from runner.sources.trees import source
 from runner.support.files.text import read_bounded
 from runner.support.yaml import errors, limits, simple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 LoadYaml = Callable[[str, Document], "Any"]  # raises RunnerError
@@ -86,7 +85,7 @@ def read_settings(
                 "warning",
                 subject=key,
             )
-            for key, instead in unused(settings)
+            for key, instead in _unused(settings)
         ]
         for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
             (problems if problem.severity == "error" else warnings).append(problem)
@@ -103,6 +102,13 @@ def read_settings(
     if problems:
         raise CompileError(problems)
     return {**values, said_in.KEY: said} if said else values
+
+
+def _unused(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """The keys without effect, and what to use: most configurations have none."""
+    in_part = ("fileserver_backend", "gitfs_remotes")
+    odd = any(key not in SETTINGS or key in in_part for key in settings)
+    return unused_keys.unused(settings) if odd else ()
 
 
 def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -452,7 +458,7 @@ def place_of(path: str | None, *keys: str) -> Source:
 
 def setting_place(settings: Mapping[str, Any], *keys: str) -> Source:
     """The place of a key, or of a name below it, in the file of the configuration that says it."""
-    return place_of(key_file(settings, keys[0]), *keys)
+    return place_of(said_in.key_file(settings, keys[0]), *keys)
 
 
 def expand(pattern: str) -> list[str]:

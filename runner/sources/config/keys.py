@@ -8,8 +8,8 @@ from __future__ import annotations
 from runner.model import text_tables
 from runner.model.diagnostics import similar
 from runner.model.stdlib import cache
+from runner.sources.config import unused_keys
 from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
-from runner.sources.config.unused_keys import INSTEAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def is_known(key: object) -> bool:
         key in SETTINGS
         or key in DEFAULTS
         or key in salt_keys()
-        or key in INSTEAD
+        or key in unused_keys.INSTEAD
         or "." in str(key)
         or ":" in str(key)
     )

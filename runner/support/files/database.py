@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite files that other processes may hold: waiting for them, and what their texts may be."""
+"""SQLite files that other processes may hold: waiting for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.support.files import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -71,18 +71,4 @@ def newer_format(path: str, found: int, known: int) -> str:
     return (
         f"{path} was written by a newer runner (its format is {found}, this one knows up to"
         f" {known}): use that runner, or move the file away"
-    )
-
-
-def storable(value: T) -> T:
-    """A text as SQLite can keep it: names of files need not be UTF-8. Other values as they are."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode(errors="backslashreplace").decode()  # type: ignore[return-value]
-    return value
-
-
-def storable_row(row: Iterable[Any]) -> tuple[Any, ...]:
-    """The values of a row as SQLite can keep them."""
-    return tuple(
-        [value if type(value) is not str or value.isascii() else storable(value) for value in row]
     )

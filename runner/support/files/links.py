@@ -11,7 +11,7 @@ import stat
 
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.stdlib import suppress
-from runner.support.files.permissions import MOST_LINKS, link_of_others
+from runner.support.files.permissions import MOST_LINKS, link_of_others, names_of
 
 _OWN_DEVICES = (
     "/dev/std",
@@ -26,11 +26,6 @@ class LinkOfOthers(RunnerError):
     """A link of another user leads to what is not that user's."""
 
     code = REFUSED
-
-
-def names_of(path: str) -> list[str]:
-    """The names of a path, the last one first."""
-    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
 
 
 def without_links(path: str) -> str:

@@ -260,3 +260,8 @@ class Watch:
             real, behind = self._followed(os.path.join(above, os.readlink(real)), links + 1)
             problem = problem or behind
         return real, problem
+
+
+def names_of(path: str) -> list[str]:
+    """The names of a path, the last one first."""
+    return [name for name in reversed(path.split("/")) if name not in ("", ".")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files of bounded size: what is compiled, and what messages show of it.
+"""Text files of bounded size: what is compiled, and what messages show of it; texts for SQLite.
 
 All texts of a tree are read here (SLS files, templates, imports, top files), so that an editor's
 unsaved texts can stand in for them.
@@ -15,8 +15,10 @@ from runner.model.places import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 MEBIBYTE = 1024 * 1024
 PAGE = 4096
@@ -106,3 +108,17 @@ def split_lines(text: str) -> list[str]:
     """
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
+
+
+def storable(value: T) -> T:
+    """A text as SQLite can keep it: names of files need not be UTF-8. Other values as they are."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode(errors="backslashreplace").decode()  # type: ignore[return-value]
+    return value
+
+
+def storable_row(row: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of a row as SQLite can keep them."""
+    return tuple(
+        [value if type(value) is not str or value.isascii() else storable(value) for value in row]
+    )

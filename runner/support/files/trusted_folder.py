@@ -19,8 +19,7 @@ from _weakref import ref  # weakref imports more
 
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.stdlib import suppress
-from runner.support.files.links import names_of
-from runner.support.files.permissions import MOST_LINKS, Flaw, flaw
+from runner.support.files.permissions import MOST_LINKS, Flaw, flaw, names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

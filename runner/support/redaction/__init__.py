@@ -9,6 +9,7 @@ shown passes `Secrets`.
 
 from __future__ import annotations
 
+import os
 from _weakref import ref  # weakref imports more
 
 from runner.model import former_state, made
@@ -30,15 +31,15 @@ from runner.model.nested import mapped, strings
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
-from runner.model.stdlib import Lock, Mapping, pattern
-from runner.support.redaction import forms, old_values
+from runner.model.stdlib import Lock, Mapping, cached_property, pattern
+from runner.support.redaction import former_secrets, forms, old_values
 from runner.support.redaction import names as secret_names
-from runner.support.redaction.former_secrets import Former
-from runner.support.redaction.keys import KEYS, WORDS, is_beside, is_none, matcher
+from runner.support.redaction.keys import FORMER, KEYS, WORDS, is_beside, is_none, matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from runner.model.made import Thing
 
@@ -65,13 +66,28 @@ class Secrets:
         self._adding = Lock()
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
-        self._former: Former | None = None
+        self._former: former_secrets.Former | None = None
         self._shown: dict[str, str] = {}  # names, and how they are shown
         self._silent: dict[
             tuple[str, str], dict[str, int]
         ] = {}  # the names of states with no_log and their numbers, by ID and function
-        self.names = secret_names.Names(lambda key: self._matches(key))
+        self._learned: list[dict[str, Any]] = []  # what the names are made of, once asked for
         _alive.append(ref(self, _alive.remove))
+
+    @cached_property
+    def names(self) -> secret_names.Names:
+        """The names of the run, which nobody asks for where there are no secrets."""
+        made = secret_names.Names(lambda key: self._matches(key))
+        for facts in self._learned:
+            made.learn(**facts)
+        return made
+
+    def learn_names(self, **facts: Any) -> None:
+        """Take what has names into account, as `Names.learn` does."""
+        if "names" in self.__dict__:
+            self.names.learn(**facts)
+        else:
+            self._learned.append(facts)
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because
@@ -100,7 +116,7 @@ class Secrets:
             return
         self._matches = matcher(tuple(keys))
         self._sources.append((source, pillar))
-        self.names.learn(pillar=pillar)
+        self.learn_names(pillar=pillar)
         for value in _values_under(pillar, self._matches):
             self.add(value, named=True)
 
@@ -112,7 +128,7 @@ class Secrets:
         """
         chunks = tuple(chunks)
         self._matches = matches = matcher(tuple(keys))
-        self.names.learn(chunks=chunks)
+        self.learn_names(chunks=chunks)
         self._shown.clear()
         for chunk in chunks:
             for key, value in chunk.args.items():
@@ -182,9 +198,13 @@ class Secrets:
 
     def recall(self, state_dir: str, remember: bool = False) -> None:
         """Hide the secrets of former runs, too. remember: keep those of this one for later."""
-        former = Former(state_dir)
+        remembers = remember and bool(self._values)
+        if not (remembers or os.path.lexists(os.path.join(state_dir, FORMER))):
+            self._former = None
+            return
+        former = former_secrets.Former(state_dir)
         self._former = former if former else None
-        if remember and self._values:
+        if remembers:
             values = [value for value in self._values if not self.names.has(value)]
             former.remember(form for value in values for form in _standing_alone(value))
 

@@ -13,13 +13,13 @@ import time
 
 from runner.model.stdlib import blake2b, pattern, suppress
 from runner.support.files.trusted_folder import trusted_folder
+from runner.support.redaction.keys import FORMER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from re import Pattern
 
-NAME = "former-secrets"
 KEY, DIGEST = 32, 16  # bytes
 MOST = 5000  # hashes that are kept, the latest
 LONGEST = 4096  # characters of a value that is remembered
@@ -68,7 +68,7 @@ class Former:
             for digest, (length, day) in latest
         )
         with suppress(OSError):
-            trusted_folder(self._state_dir).write(NAME, self._key + b"".join(records))
+            trusted_folder(self._state_dir).write(FORMER, self._key + b"".join(records))
 
     def spans(self, text: str, is_name: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
         """The spans of values of former runs in a text. is_name: what is not to be hidden."""
@@ -90,7 +90,7 @@ class Former:
 
     def _read(self) -> None:
         try:
-            handle = trusted_folder(self._state_dir, make=False).open(NAME, os.O_RDONLY)
+            handle = trusted_folder(self._state_dir, make=False).open(FORMER, os.O_RDONLY)
             with open(handle, "rb") as file:
                 data = file.read(KEY + MOST * RECORD)
         except OSError:

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+FORMER = "former-secrets"  # the file of the state folder, which former_secrets.py reads
+
 # Under such keys, at any depth, strings are secrets (`secret_keys` of the configuration): globs, of
 # which the last one that matches decides. `!` in front of one takes keys away.
 KEYS = (

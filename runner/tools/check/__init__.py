@@ -15,7 +15,9 @@ from runner.model.errors import RunnerError
 from runner.model.highdata import Body, HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
-from runner.pipeline.gathering import Gathered, all_requests, gather, read_pillar, refuse, requests
+from runner.pipeline.gathering import Gathered, all_requests, gather, refuse
+from runner.pipeline.node_scope import requests
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources import formulas
 from runner.sources.config.options import Options

@@ -19,7 +19,9 @@ from runner.output.manual import pages as manuals
 from runner.output.manual import reference as manual_reference
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
-from runner.pipeline.gathering import gather, read_pillar, related, requests, top_requests
+from runner.pipeline.gathering import gather, related
+from runner.pipeline.node_scope import requests, top_requests
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Listeners, Session, of_named
 from runner.sources.config import key_manual
 from runner.sources.config.options import Options

@@ -19,16 +19,9 @@ from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import PendingReaction
 from runner.output import top_targets
 from runner.pipeline import lock, node_scope
-from runner.pipeline.gathering import (
-    Gathered,
-    gather,
-    learn_secrets,
-    read_pillar,
-    refuse,
-    related,
-    requests,
-    top_requests,
-)
+from runner.pipeline.gathering import Gathered, gather, learn_secrets, refuse, related
+from runner.pipeline.node_scope import requests, top_requests
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session, of_named
 from runner.sources.config.options import Options
 from runner.support.redaction import HIDDEN
@@ -148,7 +141,7 @@ def _answer(session: Session, what: str, names: list[str]) -> Any:
         gathered = gather(session, wanted)
         if what in ("sls", "highstate"):
             refuse(gathered[1])
-            session.run.secrets.names.learn(ids=gathered[0].declarations.values())
+            session.run.secrets.learn_names(ids=gathered[0].declarations.values())
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
 

@@ -20,7 +20,8 @@ from runner.language.compiler.wanted import Request
 from runner.model.global_arguments import DOCUMENTED, GLOBAL_ARGUMENTS
 from runner.output.manual import docstring, pages
 from runner.pipeline.compile import compile_chunks
-from runner.pipeline.gathering import gather, read_pillar
+from runner.pipeline.gathering import gather
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session
 from runner.sources.config import load
 

@@ -14,7 +14,8 @@ from command import ROOT, Machine
 
 from runner.engine.loader.registry import Registry
 from runner.output.manual import pages
-from runner.pipeline.gathering import all_requests, read_pillar
+from runner.pipeline.gathering import all_requests
+from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session
 from runner.sources.config import load
 from runner.tools.queries import explain

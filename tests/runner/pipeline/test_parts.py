@@ -16,7 +16,8 @@ from runner.model.chunk import AbsentReactor, Edge
 from runner.model.errors import CompileError
 from runner.model.places import Place
 from runner.pipeline.compile import Compiled, compile_chunks, owes
-from runner.pipeline.gathering import gather, top_requests
+from runner.pipeline.gathering import gather
+from runner.pipeline.node_scope import top_requests
 from runner.pipeline.parts import Parts
 from runner.pipeline.session import Session
 from runner.sources.config.load import load

@@ -23,7 +23,7 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled, Event, RunStarted
 from runner.model.places import Source
 from runner.support.redaction import HIDDEN, Secrets, command_line, forms
-from runner.support.redaction.former_secrets import KEY, NAME, Former
+from runner.support.redaction.former_secrets import FORMER, KEY, Former
 from runner.support.redaction.forms import SPELLINGS, spelled
 
 PASSWORD = "S3cret/of the-house"
@@ -66,16 +66,16 @@ def test_secrets_of_all_former_runs_are_hidden(tmp_path: Path) -> None:
 
 def test_where_there_were_none_nothing_is_kept(tmp_path: Path) -> None:
     assert not ran(tmp_path)
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / FORMER).exists()
 
 
 def test_the_file_holds_a_key_of_its_own_and_no_secret(tmp_path: Path) -> None:
     texts = []
     for name in ("one", "two"):
         ran(tmp_path / name, PASSWORD)
-        texts.append((tmp_path / name / NAME).read_bytes())
+        texts.append((tmp_path / name / FORMER).read_bytes())
         ran(tmp_path / name, PASSWORD)
-        assert (tmp_path / name / NAME).read_bytes() == texts[-1]
+        assert (tmp_path / name / FORMER).read_bytes() == texts[-1]
     one, two = texts
     assert len(one) == len(two) > KEY
     assert one[:KEY] != two[:KEY] and one[KEY:] != two[KEY:]
@@ -99,7 +99,7 @@ def test_a_secret_counts_by_its_length_and_last_use(
 @pytest.mark.parametrize("damage", [b"", b"x" * (KEY - 1), b"x" * (KEY + 1)])
 def test_a_broken_file_is_begun_anew(tmp_path: Path, damage: bytes) -> None:
     ran(tmp_path, PASSWORD)
-    (tmp_path / NAME).write_bytes(damage)
+    (tmp_path / FORMER).write_bytes(damage)
     assert not Former(str(tmp_path))
     ran(tmp_path, PASSWORD)
     assert Former(str(tmp_path))
