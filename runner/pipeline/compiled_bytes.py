@@ -8,8 +8,8 @@ from __future__ import annotations
 import marshal
 
 from runner.engine.step import Step
-from runner.model.chunk import EdgeGroup
-from runner.model.places import Document, Place, Untyped
+from runner.model.chunk import EdgeGroup, Requisite, Requisites, SpreadLow
+from runner.model.places import Document, JoinedList, Place, Untyped
 from runner.pipeline.kept_plan import (
     COLLECTIONS,
     PLACED,
@@ -22,7 +22,7 @@ from runner.pipeline.kept_plan import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any
 
     from runner.pipeline.kept_plan import Text, _Place, _Row
@@ -38,15 +38,18 @@ def to_bytes(plan: CompiledPlan, texts: Sequence[Text], mask: Mask | None) -> by
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree, or a secret that stands in no document as it is. mask: hide secrets, if there are any.
     """
-    writer = _Writer(texts, mask, plan.secrets)
+    writer = _Writer(plan.steps, texts, mask, plan.secrets)
     sets: dict[tuple[int, ...], int] = {}
     edges = [
         (holder, [writer.group(group, sets) for group in of_holder.groups])
         for holder, of_holder in plan.relations.by_holder.items()
     ]
     parts = _parts([writer.step(step) for step in plan.steps]), _parts(edges)
+    lists = [writer.noted([shared]) for shared in writer.lists.values]
+    shared = lists, [writer.noted(writer.requisites(part)) for part in writer.parts.values]
+    places = [[*map(writer.place, several)] for several in writer.places.values]
     head = writer.noted([writer.untyped, [*plan.relations[1:]], *plan[2:]])  # when all is known
-    return marshal.dumps((head, [*map(_spans, sets)], parts))
+    return marshal.dumps((head, *shared, [*map(_spans, sets)], places, parts))
 
 
 def _parts(rows: list[Any]) -> list[bytes]:
@@ -67,8 +70,17 @@ def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
 class _Writer:
     """Makes rows. untyped: what documents of values that nobody typed are called."""
 
-    def __init__(self, texts: Sequence[Text], mask: Mask | None, secrets: Collection[str]) -> None:
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        texts: Sequence[Text],
+        mask: Mask | None,
+        secrets: Collection[str],
+    ) -> None:
         """secrets: those that need not be so long that they are masked."""
+        self.lists = _Numbered()  # what states share: as it is typed, and what became of it
+        self.parts = _shared(steps)
+        self.places = _Numbered()  # that groups share
         self.untyped: list[str] = []
         self._texts = texts
         self._numbers = {id(document): number for number, document in enumerate(texts)}
@@ -86,23 +98,38 @@ class _Writer:
             [*step[2:-1]],
             step.aggregate is not None,
             [*chunk[:REQUISITES]],
-            [
-                [str(kind), state, target, self.place(place)]
-                for kind, state, target, place in chunk.requisites
-            ],
+            self._parted(chunk.requisites),
             self.place(chunk.place),
             {key: self.place(place) for key, place in chunk.arg_places.items()},
             [*chunk[REQUISITES + 3 :]],
         ]
         return row if self._mask is None and _is_plain(row) else self.noted(row)
 
+    def _parted(self, requisites: tuple[Requisite, ...] | Requisites) -> _Row:
+        """The requisites of a chunk as a row; a tuple of rows where it shares parts with others,
+        which have only their numbers.
+        """
+        if not isinstance(requisites, Requisites):
+            return self.requisites(requisites)
+        return tuple(
+            self.parts.number(part) if part in self.parts else self.requisites(part)
+            for part in requisites.parts
+        )
+
+    def requisites(self, requisites: Iterable[Requisite]) -> _Row:
+        return [
+            [str(kind), state, target, self.place(place)]
+            for kind, state, target, place in requisites
+        ]
+
     def group(self, group: EdgeGroup, sets: dict[tuple[int, ...], int]) -> _Row:
         """A group as a row. sets: targets that groups share, by their numbers. A single one stands
         for itself.
         """
-        _, kind, targets, place, automatic, ordering = group
+        _, kind, targets, place, automatic, ordering, places = group
         where = targets[0] if len(targets) == 1 else -1 - sets.setdefault(targets, len(sets))
-        return where, str(kind), self.place(place), automatic, ordering and str(ordering)
+        at = self.places.number(places) if places else -1
+        return where, str(kind), self.place(place), automatic, ordering and str(ordering), at
 
     def place(self, place: Place) -> _Place:
         return self._number(place.document), place.line, place.column
@@ -142,7 +169,13 @@ class _Writer:
         if name in PLACED:
             entries = dict(value) if isinstance(value, dict) else list(value)
             parts = [entries, *(getattr(value, attribute) for attribute in PLACED[name][1])]
+            if isinstance(value, JoinedList):
+                parts[-1] = [
+                    (at, self._number_of_list(other), *span) for at, other, *span in value.shared
+                ]
             about = self._number(value.document), value.start
+        elif kind is SpreadLow:
+            parts = [value.low]
         elif kind is Place:
             parts = [*self.place(value)]
         elif kind is list or name in RECORDS or name in COLLECTIONS:
@@ -160,6 +193,11 @@ class _Writer:
             self._arguments[id(value)] = way
         return made
 
+    def _number_of_list(self, shared: JoinedList) -> int:
+        if shared.shared:
+            raise NotKept("a list that shares what it shares")
+        return self.lists.number(shared)
+
     def _is_hidden(self, value: Any, way: tuple[Any, ...]) -> bool:
         """Return whether a value has a secret, and note its place: the document, the first and last
         character. Raises NotKept where it is in none.
@@ -172,6 +210,35 @@ class _Writer:
                 self._notes.append((way, "text", number, at, at + len(value)))
                 return True
         raise NotKept("a secret")
+
+
+class _Numbered:
+    """Objects by their identity, each with a number."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def __contains__(self, value: object) -> bool:
+        return id(value) in self._numbers
+
+    def number(self, value: object) -> int:
+        if value not in self:
+            self._numbers[id(value)] = len(self.values)
+            self.values.append(value)
+        return self._numbers[id(value)]
+
+
+def _shared(steps: Sequence[Step]) -> _Numbered:
+    """Requisites that several chunks share."""
+    found, several = _Numbered(), _Numbered()
+    for step in steps:
+        if isinstance(step.chunk.requisites, Requisites):
+            for part in filter(None, step.chunk.requisites.parts):
+                if part in found:
+                    several.number(part)
+                found.number(part)
+    return several
 
 
 def _is_plain(row: _Row) -> bool:

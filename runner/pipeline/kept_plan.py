@@ -13,7 +13,15 @@ import marshal
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
-from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite
+from runner.model.chunk import (
+    Chunk,
+    EdgeGroup,
+    Edges,
+    Relations,
+    Requisite,
+    Requisites,
+    SpreadLow,
+)
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import (
     Document,
@@ -47,7 +55,7 @@ PLACED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
     "PlacedMap": (PlacedMap, ("at",)),
     "PlacedList": (PlacedList, ("items_at",)),
     "JoinedMap": (JoinedMap, ("at", "places")),
-    "JoinedList": (JoinedList, ("items_at", "places")),
+    "JoinedList": (JoinedList, ("items_at", "places", "shared")),
 }
 REQUISITES = Chunk._fields.index("requisites")  # what a row has of a chunk in other forms
 
@@ -74,16 +82,19 @@ def from_bytes(data: bytes | memoryview, texts: Sequence[Text], registry: Regist
     """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
     where they cannot be had.
     """
-    head, spans, parts = marshal.loads(data)
+    head, lists, parts_of, spans, places_of, parts = marshal.loads(data)
     reader = _Reader(texts, registry)
     untyped, relations, *others = reader.whole(head)
     reader.documents += map(Untyped, untyped)
+    reader.lists += (reader.whole(row)[0] for row in lists)
+    reader.parts += (reader.requisites(reader.whole(row)) for row in parts_of)
+    places = [tuple(reader.place(*place) for place in row) for row in places_of]
     sets = [
         tuple(each for first, last in of_set for each in range(first, last + 1)) for of_set in spans
     ]
     steps = tuple(reader.step(row) for part in parts[0] for row in marshal.loads(part))
     by_holder = {
-        holder: Edges(reader.group(holder, row, sets) for row in of_holder)
+        holder: Edges(reader.group(holder, row, sets, places) for row in of_holder)
         for part in parts[1]
         for holder, of_holder in marshal.loads(part)
     }
@@ -97,10 +108,14 @@ def is_built_in(function: StateFunction) -> bool:
 
 
 class _Reader:
-    """documents: those of the tree, and of values that nobody typed."""
+    """documents: those of the tree, and of values that nobody typed. lists, parts: what states
+    share: lists of requisites as they are typed, and what became of them.
+    """
 
     def __init__(self, texts: Sequence[Text], registry: Registry) -> None:
         self.documents: list[Document] = [*texts]
+        self.lists: list[JoinedList] = []
+        self.parts: list[Any] = []
         self._texts = texts
         self._registry = registry
         self._functions: dict[str, StateFunction] = {}
@@ -128,7 +143,7 @@ class _Reader:
         chunk = Chunk._make(
             (
                 *values,
-                tuple(map(self._requisite, requisites)) if requisites else (),
+                self.requisites(requisites) if requisites else (),
                 make((at[number], line, column)),
                 {key: make((at[n], line, column)) for key, (n, line, column) in places.items()},
                 *rest,
@@ -150,15 +165,37 @@ class _Reader:
     def place(self, number: int, line: int, column: int) -> Place:
         return Place(self.documents[number], line, column)
 
-    def _requisite(self, row: _Row) -> Requisite:
-        kind, state, target, place = row
-        return Requisite(KINDS[kind], state, target, self.place(*place))
+    def requisites(self, rows: _Row) -> Any:
+        """Those of a chunk; of several parts (a tuple), of which some have only a number."""
+        if type(rows) is tuple:
+            return Requisites(
+                self.parts[part] if isinstance(part, int) else self.requisites(part)
+                for part in rows
+            )
+        return tuple(
+            Requisite(KINDS[kind], state, target, self.place(*place))
+            for kind, state, target, place in rows
+        )
 
-    def group(self, holder: int, row: _Row, sets: Sequence[tuple[int, ...]]) -> EdgeGroup:
-        where, kind, place, automatic, ordering = row
+    def group(
+        self,
+        holder: int,
+        row: _Row,
+        sets: Sequence[tuple[int, ...]],
+        places: Sequence[tuple[Place, ...]],
+    ) -> EdgeGroup:
+        where, kind, place, automatic, ordering, at = row
         targets = (where,) if where >= 0 else sets[-1 - where]
         ordering = ordering and KINDS[ordering]
-        return EdgeGroup(holder, KINDS[kind], targets, self.place(*place), automatic, ordering)
+        return EdgeGroup(
+            holder,
+            KINDS[kind],
+            targets,
+            self.place(*place),
+            automatic,
+            ordering,
+            places[at] if at >= 0 else (),
+        )
 
     def _made(self, name: str, plain: Any, *parts: Any) -> Any:
         """An object of its plain form. parts: what else is known of it."""
@@ -172,12 +209,16 @@ class _Reader:
                 setattr(made, attribute, value)
             take = made.update if isinstance(made, dict) else made.extend
             take(entries)
+            if name == "JoinedList":
+                made.shared = [(at, self.lists[other], *span) for at, other, *span in made.shared]
             return made
         if name == "text":
             number, first, last = parts
             return self._texts[number].text[first:last]
         if name == "Place":
             return self.place(*plain)
+        if name == "SpreadLow":
+            return SpreadLow(plain[0])
         if name in RECORDS:
             return RECORDS[name](*plain)
         if name in COLLECTIONS:
