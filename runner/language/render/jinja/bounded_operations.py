@@ -10,7 +10,7 @@ import re
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from runner.language.render.jinja.bound import TooMuch
-from runner.model.patterns import pattern
+from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
