@@ -154,7 +154,7 @@ def warnings(compiled: Compiled, registry: Registry, tree: FileTree) -> list[Dia
         chunk = step.chunk
         if step.call is None or step.noop or _is_conditional(chunk):
             continue  # its arguments are not known yet, or it does not act in each run
-        if any(edge.kind.conditional for edge in compiled.relations.of(number)):
+        if any(group.kind.conditional for group in compiled.relations.of(number).groups):
             continue
         for claim in _claims(step.call.function, chunk, registry):
             for each in _of_tree(claim, chunk, tree):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from runner.model.chunk import GUARDS, LAST, Chunk, Edge, Relations
+from runner.model.chunk import GUARDS, LAST, Chunk, Edges, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.requisite_kinds import CARRIED, RequisiteKind
@@ -42,8 +42,9 @@ def _warning(message: str, place: Place, hint: str, code: str) -> Diagnostic:
 def _watch(
     number: int, chunk: Chunk, relations: Relations, reacts: frozenset[int]
 ) -> Iterator[Diagnostic]:
-    for edge in relations.of(number):
-        if edge.kind.needs_mod_watch and number not in reacts and edge.place.line:
+    groups = () if number in reacts else relations.of(number).groups
+    for edge in Edges(group for group in groups if group.kind.needs_mod_watch):
+        if edge.place.line:
             message = f"{chunk.function} cannot react: its {edge.kind} is no more than a require"
             yield _warning(
                 message,
@@ -53,15 +54,18 @@ def _watch(
             )
 
 
-def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Iterable[Edge]) -> Iterator[Diagnostic]:
+def _limited(chunk: Chunk, chunks: Sequence[Chunk], edges: Edges) -> Iterator[Diagnostic]:
     """Yield what a state watches, and has no onchanges on, though it has some: it reacts to a
     change of both, not of either.
     """
-    asked = {edge.target for edge in edges if edge.kind.reaction == "onchanges"}
+    groups = (group for group in edges.groups if group.kind.reaction == "onchanges")
+    asked = {target for group in groups for target in group.targets}
+    if not asked:
+        return
     titles = dict.fromkeys(f"{chunks[other].state}: {chunks[other].id}" for other in asked)
     for edge in edges:
         is_watch = edge.kind.reaction == "watch" and not edge.automatic
-        if asked and is_watch and edge.target not in asked:
+        if is_watch and edge.target not in asked:
             target = chunks[edge.target]
             message = (
                 f"{chunk.function} reacts to {target.state}: {target.id} only when"
@@ -76,14 +80,14 @@ def _order(
 ) -> Iterator[Diagnostic]:
     if "order" not in chunk.arg_places or chunk.order >= 10000:
         return
-    for edge in relations.of(number):
-        target = chunks[edge.target]
-        if (
-            edge.kind.must_succeed == "all"
-            and not edge.kind.prepares
-            and "order" in target.arg_places
-            and target.order > chunk.order
-        ):
+    needed = (
+        chunks[target]
+        for group in relations.of(number).groups
+        if group.kind.must_succeed == "all" and not group.kind.prepares
+        for target in group.targets
+    )
+    for target in needed:
+        if target.order > chunk.order and "order" in target.arg_places:
             other = f"{target.state}: {target.id} (order {_order_of(target)})"
             message = f"order {_order_of(chunk)} is overridden: {other} runs before"
             hint = "drop the order, which the requisite overrides, or the requisite"
@@ -96,7 +100,7 @@ def _order_of(chunk: Chunk) -> str:
 
 def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:
     guarded = any(key in chunk.args for key in CONDITIONS) or any(
-        edge.kind.conditional for edge in relations.of(number)
+        group.kind.conditional for group in relations.of(number).groups
     )
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
         hint = "say when it should run: onlyif, unless, creates, onchanges, or cmd.wait with watch"
