@@ -87,3 +87,4 @@ Event = (
     | Warned
     | CycleFound
 )
+OF_RESULTS = (StateFinished, RunStarted, RunFinished)  # whose results show no secrets

@@ -2,9 +2,9 @@
 """Secret values never leave a run: they are replaced wherever they would be shown, in all the forms
 they may take.
 
-`forms.py` has the forms and finds them, `names.py` knows what cannot be hidden, `old_values.py`
-what stood where a secret stands now, `former_secrets.py` the secrets of former runs. All that is
-shown passes `Secrets`.
+`masking.py` hides them, `forms.py` has the forms and finds them, `names.py` knows what cannot be
+hidden, `old_values.py` what stood where a secret stands now, `former_secrets.py` the secrets of
+former runs. All that is shown passes `Secrets`.
 """
 
 from __future__ import annotations
@@ -12,65 +12,43 @@ from __future__ import annotations
 import os
 from _weakref import ref  # weakref imports more
 
-from runner.model import former_state, made
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import CompileError, RunnerError
-from runner.model.events import (
-    ChangerCalled,
-    CustomEvent,
-    CycleFound,
-    Event,
-    RunFinished,
-    RunStarted,
-    StateFinished,
-    StatePlanned,
-    Warned,
-)
-from runner.model.nested import mapped, strings
+from runner.model.errors import RunnerError
+from runner.model.events import OF_RESULTS, Event, StateStarted
+from runner.model.nested import strings
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
-from runner.model.stdlib import Lock, Mapping, cached_property, pattern
-from runner.support.redaction import former_secrets, forms, old_values
+from runner.model.stdlib import Mapping, cached_property
+from runner.support.redaction import former_secrets, forms, masking
 from runner.support.redaction import names as secret_names
-from runner.support.redaction.keys import FORMER, KEYS, WORDS, is_beside, is_none, matcher
+from runner.support.redaction.keys import FORMER, KEYS, LOGIN, is_beside, is_none, matcher
+from runner.support.redaction.keys import HIDDEN as HIDDEN
+from runner.support.redaction.keys import without_logins as without_logins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from runner.model.made import Thing
-
-HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
 SHORTEST_NAMED = (
     6  # of values that are secret because of their key: `password: root` is no secret worth hiding
 )
 LONG_LINE = 12  # characters of a line that is a secret of its own: one of a key
-LOGIN = pattern(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
-VERSION = pattern(r"\d[\w+~:-]*[.:-][\w.+~:-]*")  # of a package
-_OF_RESULTS = (StateFinished, RunStarted, RunFinished)
-PAIRS = (("old", "new"), ("before", "after"))  # what changes call the two sides
 
 
 class Secrets:
     """The secrets of one run."""
 
     def __init__(self) -> None:
-        self.is_silent = False  # what is done now is not shown, as with `no_log`
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
-        self._finder: forms.Finder | None = None  # of those it knows, once there are any
-        self._adding = Lock()
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
         self._former: former_secrets.Former | None = None
-        self._shown: dict[str, str] = {}  # names, and how they are shown
-        self._silent: dict[
-            tuple[str, str], dict[str, int]
-        ] = {}  # the names of states with no_log and their numbers, by ID and function
+        self.is_silent = False  # what is done now is not shown, as with `no_log`
         self._learned: list[dict[str, Any]] = []  # what the names are made of, once asked for
         _alive.append(ref(self, _alive.remove))
 
@@ -101,7 +79,7 @@ class Secrets:
         if not named:
             self.names.mark_secret(value)
         self._values.add(value)
-        self._shown.clear()
+        self._forget_names()
         self._wanted.append(value)
         if "\n" in value:
             for line in map(str.strip, value.splitlines()):
@@ -129,7 +107,7 @@ class Secrets:
         chunks = tuple(chunks)
         self._matches = matches = matcher(tuple(keys))
         self.learn_names(chunks=chunks)
-        self._shown.clear()
+        self._forget_names()
         for chunk in chunks:
             for key, value in chunk.args.items():
                 if type(value) in _SIMPLE:
@@ -165,7 +143,9 @@ class Secrets:
         """Warnings about secrets that stand in names of states, which must stay readable."""
         if not self._values:
             return []
-        met = {value for *_, value in self._secret_spans(self.names.state_names(), plain=True)}
+        met = {
+            value for *_, value in self._masking.secret_spans(self.names.state_names(), plain=True)
+        }
         origins = sorted(
             (self._origin(value) for value in met if self.names.has(value)),
             key=lambda pair: pair[0],
@@ -223,289 +203,57 @@ class Secrets:
         """A value with each secret in its strings replaced. former: those of former runs, too, if
         they are recalled.
         """
-        return self._masked(value, former=former) if self else value
-
-    def _masked(self, value: Value, secret: bool = False, former: bool = False) -> Value:
-        """secret: it stands under a key that means one. former: secrets of former runs are hidden,
-        too.
-        """
-        if isinstance(value, str):
-            if secret and value.strip() in self._values:
-                return HIDDEN
-            return self._text(value, former=former)
-        if isinstance(value, Mapping):
-            return self._mapping(value, secret, former)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return HIDDEN if str(value) in self._values else value
-        if isinstance(value, list | tuple):
-            return [self._masked(item, secret, former) for item in value]
-        if isinstance(value, set | frozenset):
-            shown = [self._masked(item, secret, former) for item in value]
-            return value if value.issuperset(shown) else sorted(shown, key=str)
-        if value is None or isinstance(value, bool):
-            return value
-        return self._object(value)
-
-    def _mapping(self, value: Mapping[Value, Value], secret: bool, former: bool) -> Value:
-        for old, new in PAIRS:
-            if value.keys() == {old, new}:
-                after = self._masked(value[new], secret, former)
-                before = self._mask_old(value[old], value[new], secret, former)
-                return {key: before if key == old else after for key in value}
-        return {
-            name: self._masked(item, under, former)
-            for _, name, item, under in self._entries(value, secret, former)
-        }
-
-    def _entries(
-        self, value: Mapping[Value, Value], secret: bool, former: bool
-    ) -> Iterator[tuple[Value, Value, Value, bool]]:
-        """The keys of a mapping, how they are shown, their values, whether these are secret."""
-        for key, item in value.items():
-            # a key tells what is secret
-            name = key if key in WORDS else self._masked(key, former=former)
-            yield key, name, item, self._matches(key) or (secret and not is_beside(key))
-
-    def _mask_old(self, old: Value, new: Value, secret: bool, former: bool) -> Value:
-        """The old value without the places where the new one has secrets."""
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            return {
-                name: self._mask_old(item, new.get(key), under, former)
-                for key, name, item, under in self._entries(old, secret, former)
-            }
-        if isinstance(old, list | tuple) and isinstance(new, list | tuple):
-            hides = any(self._masked(item, secret) != item for item in new)
-            return [
-                _blank(item) if hides and item not in new else self._masked(item, secret, former)
-                for item in old
-            ]
-        if secret and not (isinstance(old, str) and VERSION.fullmatch(old)):
-            return _blank(old)
-        if isinstance(old, str) and isinstance(new, str):
-            spans = self._spans(new)
-            return self._text(old, [*old_values.between(old, new, spans)] if spans else (), former)
-        return (
-            self._masked(old, secret, former) if self._masked(new, secret) == new else _blank(old)
-        )
-
-    def _object(self, value: Value) -> Value:
-        """Bytes, and what has a text of its own: as they are when they hide nothing."""
-        try:
-            text = (
-                value.decode("utf-8", "surrogateescape")
-                if isinstance(value, bytes | bytearray)
-                else str(value)
-            )
-        except Exception:
-            return value
-        shown = self._text(text)
-        return value if shown == text else shown
-
-    def _text(self, text: str, more: Sequence[tuple[int, int]] = (), former: bool = False) -> str:
-        """A text without secrets. more: what else is hidden in it."""
-        spans = self._spans(text)
-        if former and self._former is not None:
-            more = [*more, *self._former.spans(text, self.names.has)]
-        if spans and "\n" in text and "-" in text and "+" in text:
-            more = [*more, *old_values.in_diff(text, spans)]
-        spans = _united([*spans, *more]) if more else spans
-        if not spans:
-            return text
-        parts, at = [], 0
-        for start, end in spans:
-            parts += [text[at:start], HIDDEN]
-            at = end
-        return "".join([*parts, text[at:]])
+        return self._masking.masked(value, former=former) if self else value
 
     def name(self, text: str) -> str:
         """The name of a state, without secrets."""
-        if not self:
-            return text
-        if text not in self._shown:
-            self._shown[text] = self._text(text)
-        return self._shown[text]
-
-    def _spans(self, text: str) -> list[tuple[int, int]]:
-        """The spans to hide in a text, in order."""
-        spans = self._secret_spans(text)
-        return _united(
-            (start, end) for start, end, value in spans if self._is_hidden(text, start, end, value)
-        )
-
-    def _secret_spans(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
-        if self._wanted:
-            with self._adding:  # they are wanted until they can be found: others wait for that
-                if wanted := self._wanted[:]:
-                    self._finder = self._finder or forms.Finder()
-                    self._finder.add(wanted)
-                    del self._wanted[: len(wanted)]
-        return self._finder.spans(text, plain) if self._finder else []
-
-    def _is_hidden(self, text: str, start: int, end: int, value: str) -> bool:
-        """Return whether a secret is hidden at a place: one that is a name as well only where a key
-        says what it is.
-        """
-        if not self.names.has(value) or text[start:end] != value:
-            return True
-        return secret_names.is_assigned(text, start, end, self._matches)
+        return self._masking.name(text) if self else text
 
     # -------------------------------------------------- what is shown
 
     def result(self, result: Result) -> Result:
         """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
-        if result.chunk.args.get("no_log"):
-            extra = {key: value for key, value in result.extra.items() if isinstance(value, bool)}
-            changes, key = (
-                dict.fromkeys(result.changes, HIDDEN),
-                self.tag(result) if result.key else "",
-            )
-            chunk = self.chunk(result.chunk)
-            return result._replace(
-                chunk=chunk,
-                key=key,
-                comment=HIDDEN,
-                changes=changes,
-                warnings=(),
-                extra=extra,
-                reaction="",
-                before={},
-                things=tuple(_silenced(thing, chunk) for thing in result.things),
-            )
-        if not self:
-            return result
-        result = result._replace(chunk=self.chunk(result.chunk), key=self.name(result.key))
-        # what is in order says nothing of former secrets
-        former = bool(result.changes) or result.result is not True
-        return result._replace(
-            comment=self._masked(result.comment, former=former),
-            reaction=self._masked(result.reaction, former=former),
-            changes=self._masked(result.changes, former=former),
-            before=self._masked(result.before, former=former),
-            warnings=tuple(self._masked(warning, former=former) for warning in result.warnings),
-            extra=self._masked(result.extra, former=former),
-            things=tuple(map(self._thing, result.things)),
-        )
-
-    def _thing(self, thing: Thing) -> Thing:
-        return thing._replace(
-            name=self.name(thing.name),
-            arguments=self.mask(thing.arguments),
-            check=self.mask(thing.check),
-        )
+        return self._masking.result(result) if self._hides(result.chunk) else result
 
     def tag(self, result: Result) -> str:
         """The key of a result, without secrets."""
-        name = self.chunk(result.chunk).name
-        shown = self.name(result.tag)
-        return (
-            shown
-            if name == result.chunk.name
-            else shown.replace(f"_|-{result.chunk.name}_|-", f"_|-{name}_|-")
-        )
+        return self._masking.tag(result) if self._hides(result.chunk) else result.tag
 
     def chunk(self, chunk: Chunk) -> Chunk:
         """A chunk whose ID and name show no secrets; its arguments are shown nowhere."""
-        silent = bool(chunk.args.get("no_log"))
-        if not self and not silent:
-            return chunk
-        id_, name = self.name(chunk.id), self.name(chunk.name)
-        if silent and chunk.name != chunk.id:
-            numbers = self._silent.setdefault((chunk.id, chunk.function), {})
-            number = numbers.setdefault(chunk.name, len(numbers))
-            name = f"{HIDDEN} {number or ''}".rstrip()
-        return chunk if (id_, name) == (chunk.id, chunk.name) else chunk._replace(id=id_, name=name)
+        return self._masking.chunk(chunk) if self._hides(chunk) else chunk
 
     def event(self, event: Event) -> Event:
         """An event without secrets."""
-        if isinstance(event, _OF_RESULTS):
+        if isinstance(event, OF_RESULTS):
             return event  # results are without
-        if isinstance(event, CustomEvent):
-            return (
-                event._replace(tag=self.name(event.tag), data=self.mask(event.data))
-                if self
-                else event
-            )
-        if isinstance(event, Warned):
-            return event._replace(problems=tuple(map(self.diagnostic, event.problems)))
-        if isinstance(event, CycleFound):
-            return event._replace(picture=self.mask(event.picture))
-        chunk = event.chunk
-        silent = self.is_silent or bool(chunk and chunk.args.get("no_log"))
-        if chunk is not None and (silent or self):
-            event = event._replace(chunk=self.chunk(chunk))
-        if isinstance(event, ChangerCalled):
-            return self._changer(event, silent)
-        if isinstance(event, StatePlanned):
-            changes = (
-                dict.fromkeys(event.changes, HIDDEN)
-                if silent
-                else self._shown_changes(event.changes)
-            )
-            return event._replace(
-                changes=changes, comment=HIDDEN if silent else self.mask(event.comment)
-            )
-        return event
-
-    def _changer(self, event: ChangerCalled, silent: bool) -> ChangerCalled:
-        target, facts = event.target, event.before
-        if silent:
-            shown: Value = HIDDEN
-        else:
-            shown = _without_private(facts)
-            shown = self._masked(shown, former=True) if self else shown
-            if isinstance(facts, Mapping) and "target" in facts and self:  # where a link pointed to
-                shown["target"] = self._mask_old(facts["target"], target, secret=False, former=True)
-        return event._replace(
-            target=HIDDEN if silent else self.name(target), before=shown, for_undo=facts
-        )
-
-    def _shown_changes(self, changes: Mapping[str, Value]) -> Mapping[str, Value]:
-        shown: Mapping[str, Value] = self._masked(changes, former=True) if self else changes
-        return shown
+        if isinstance(event, StateStarted) and not self._hides(event.chunk):
+            return event
+        return self._masking.event(event)
 
     def error(self, error: RunnerError) -> RunnerError:
         """An error without secrets."""
-        shown = [self.diagnostic(problem) for problem in error.diagnostics]
-        if shown == [*error.diagnostics]:
-            return error
-        redacted = CompileError(shown)
-        if isinstance(error, CompileError):
-            return redacted
-        return RunnerError(redacted.message, redacted.source, redacted.hint, error.code)
+        return self._masking.error(error)
 
     def diagnostic(self, problem: Diagnostic) -> Diagnostic:
         """A diagnostic without secrets."""
-        source = problem.source
-        if source is not None and (source.rendered or source.values):
-            values = tuple((name, self._told(value)) for name, value in source.values)
-            source = source._replace(rendered=self._told(source.rendered), values=values)
-        return problem._replace(
-            message=self._told(problem.message), hint=self._told(problem.hint), source=source
+        return self._masking.diagnostic(problem)
+
+    def _hides(self, chunk: Chunk) -> bool:
+        return bool(self) or bool(chunk.args.get("no_log"))
+
+    @cached_property
+    def _masking(self) -> masking.Masking:
+        return masking.Masking(
+            self, self._values, self._wanted, lambda key: self._matches(key), lambda: self._former
         )
 
-    def _told(self, value: Value) -> Value:
-        """A value without secrets and without the passwords in URLs, which nobody may know yet."""
+    def _forget_names(self) -> None:
+        """Forget how names were shown: there are further secrets."""
+        if "_masking" in self.__dict__:
+            self._masking.shown.clear()
 
-        def shown(item: Value) -> Value:
-            return without_logins(item) if isinstance(item, str) else item
-
-        return mapped(self.mask(value), shown)
-
-
-def _without_private(facts: object) -> Value:
-    """The former state of what a changer alters, as it may be shown."""
-    if isinstance(facts, former_state.FormerState):
-        return facts.shown()
-    if isinstance(facts, Mapping) and "several" in facts:
-        return {**facts, "several": [_without_private(part) for part in facts["several"]]}
-    return facts
-
-
-def _silenced(thing: Thing, chunk: Chunk) -> Thing:
-    """A thing of a state with `no_log`: its name alone, if that tells nothing but the ID."""
-    if chunk.name == chunk.id and thing.arguments.keys() <= {"name"}:
-        return thing._replace(check={})
-    return made.Thing(f"{chunk.state} {chunk.name}")
+    # -------------------------------------------------- what is shown
 
 
 _alive: list[ref[Secrets]] = []
@@ -518,13 +266,6 @@ def redact_all(text: str) -> str:
     for secrets in [found for alive in _alive if (found := alive()) is not None]:
         text = str(secrets.mask(text, former=True))
     return without_logins(text)
-
-
-def without_logins(text: str) -> str:
-    """A text without the passwords that stand in URLs."""
-    if "://" not in text:
-        return text
-    return LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), text)
 
 
 Typed = list[
@@ -621,27 +362,6 @@ def _standing_alone(value: str) -> Iterator[str]:
     yield from {value, forms.spelled(value, "URL")}
     for form in ("base64",):
         yield from forms.ENCODINGS[form](data)
-
-
-def _blank(value: Value) -> Value:
-    """A value that shows only its shape."""
-
-    def hidden(item: Value) -> Value:
-        return item if item is None or isinstance(item, bool) or item == "" else HIDDEN
-
-    blank: Value = mapped(value, hidden)
-    return blank
-
-
-def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that overlap as one."""
-    united: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if united and start < united[-1][1]:
-            united[-1] = (united[-1][0], max(end, united[-1][1]))
-        elif start < end:
-            united.append((start, end))
-    return united
 
 
 def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> list[str]:

@@ -50,6 +50,8 @@ KEYS = (
     "!grpc_pass",
     "!memcached_pass",  # of nginx
 )
+HIDDEN = "**********"
+LOGIN = pattern(r"://[^\s:/@'\"]*:([^\s/@'\"]{4,})@")  # the password in a URL
 WORDS = frozenset(key.strip("*") for key in KEYS if key[0] != "!")  # which a key may be called
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
 _BESIDE = pattern(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$")
@@ -149,3 +151,10 @@ def _has_in_order(name: str, parts: list[str]) -> bool:
         if at < len(part):
             return False
     return True
+
+
+def without_logins(text: str) -> str:
+    """A text without the passwords that stand in URLs."""
+    if "://" not in text:
+        return text
+    return LOGIN.sub(lambda login: login[0].replace(login[1], HIDDEN), text)
