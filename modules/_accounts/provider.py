@@ -5,8 +5,6 @@ machine.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from modules import _paths
 from modules._accounts import busybox, shadow_utils
 from modules._accounts.values import Account, Aging, Group
@@ -16,6 +14,9 @@ from runner.api import here
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Protocol
+else:
+    Protocol = object
 
 
 class Provider(Protocol):

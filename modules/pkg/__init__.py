@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
 
 from modules import _paths
 from modules.pkg._indispensable import indispensable
@@ -34,7 +33,6 @@ from modules.pkg._queries import (
 from modules.pkg._repositories import del_repo, get_repo, list_repos, mod_repo, write_repository
 from modules.pkg._run import environment
 from modules.pkg.package_manager import (
-    Action,
     Changes,
     InstallOptions,
     Need,
@@ -55,8 +53,13 @@ from runner.api import StateFailed, for_states
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, TypeVar
 
-Names = str | Sequence[str | Mapping[str, Any]] | None
+    from modules.pkg._action import Action
+
+    T = TypeVar("T")
+
+Names = str | Sequence[str | Mapping[str, "Any"]] | None
 
 
 def install(
@@ -248,9 +251,6 @@ def _files(sources: Sequence[Mapping[str, str]]) -> list[PackageTarget]:
 
 def _targets(names: Iterable[str]) -> tuple[PackageTarget, ...]:
     return tuple(map(PackageTarget, names))
-
-
-T = TypeVar("T")
 
 
 def _some(names: list[T]) -> list[T]:

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import os
-import re
 import time
 from collections.abc import Callable
 
 from modules.pkg import _stand_ins
 from modules.pkg._former import former_holds, former_packages, nothing_lasting
 from modules.pkg.package_manager import TOUCHED, Changes, Simulation, Transaction, Versions
-from runner.api import cached_look, changer, fetcher
+from runner.api import cached_look, changer, fetcher, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ holds = changer(
 )
 """A provider's `hold`."""
 
-_SIZE = re.compile("[0-9]{1,18}")
+_SIZE = pattern("[0-9]{1,18}")
 Solver = Callable[[Transaction], Simulation]
 
 
@@ -109,7 +107,9 @@ def going(names: Iterable[str], installed: Versions) -> Changes:
 
 def matched(patterns: Iterable[str], installed: Iterable[str]) -> list[str]:
     """Return the packages that names and globs mean; a name need not be installed."""
+    import fnmatch
+
     names: list[str] = []
-    for pattern in patterns:
-        names += fnmatch.filter(installed, pattern) if {*pattern} & {*"*?["} else [pattern]
+    for each in patterns:
+        names += fnmatch.filter(installed, each) if {*each} & {*"*?["} else [each]
     return list(dict.fromkeys(names))

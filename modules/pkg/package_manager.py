@@ -39,21 +39,24 @@ says what is missing.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
-
-from runner.api import Feature, Provider, Record
+from runner.api import Feature, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from io import BufferedReader
-    from typing import Any
+    from typing import Any, Protocol
 
+    from modules.pkg._action import Action
     from modules.pkg._ahead import PlannedPackage
+    from runner.api import Provider
+else:
+    from runner.api.providers import Interface as Provider
+
+    Protocol = object
 
 Versions = dict[str, str]  # package -> version; several of one package: "1.0,2.0", oldest first
 Changes = dict[str, dict[str, str]]  # package -> {"old": version or "", "new": version or ""}
-Action = Literal["install", "remove", "purge", "upgrade", "full-upgrade", "autoremove"]
 
 
 class PackageTarget(Record):
@@ -304,11 +307,9 @@ class Placement(Protocol):
 
     def path(self, package: str, path: str) -> str:
         """Return where a member of a package goes; empty for one that is left out."""
-        ...
 
     def rights(self, path: str) -> tuple[str, str, int] | None:
         """Return user, group and mode of a path; None for those of the archive."""
-        ...
 
 
 class Repositories(Protocol):
@@ -316,15 +317,12 @@ class Repositories(Protocol):
 
     def list_repos(self) -> dict[str, Any]:
         """Return the repositories as Salt's pkg.list_repos does for this tool."""
-        ...
 
     def plan_repository(self, name: str, settings: RepositorySettings) -> RepositoryChange:
         """Return what has to be written so that a repository is there. Raises StateFailed."""
-        ...
 
     def plan_repository_removal(self, name: str, settings: RepositorySettings) -> RepositoryChange:
         """Return what has to be written so that a repository is gone. Raises StateFailed."""
-        ...
 
 
 class PathRules(Protocol):
@@ -332,27 +330,21 @@ class PathRules(Protocol):
 
     def diversions(self) -> dict[str, Diversion]:
         """Return the paths that packages put elsewhere."""
-        ...
 
     def divert(self, path: str, to: str, rename: bool) -> None:
         """Have packages put a path elsewhere: a changer. rename: what is there moves now."""
-        ...
 
     def undivert(self, path: str, rename: bool) -> None:
         """Have packages put a path where it belongs: a changer."""
-        ...
 
     def overrides(self) -> dict[str, Override]:
         """Return the paths whose owner and mode packages leave alone."""
-        ...
 
     def override(self, path: str, wanted: Override) -> None:
         """Give a path an owner and a mode that packages leave alone: a changer."""
-        ...
 
     def drop_override(self, path: str) -> None:
         """Let packages decide on the owner and mode of a path again: a changer."""
-        ...
 
 
 FEATURES = {
@@ -456,17 +448,14 @@ class PackageManager(Provider, Protocol):
 
     def list_pkgs(self) -> Versions:
         """Return the installed packages with their versions."""
-        ...
 
     def leftovers(self) -> Versions:
         """Return what purge would still take away of packages that are not (wholly) installed:
         their configuration, say. Empty where the tool leaves nothing.
         """
-        ...
 
     def normal(self, name: str) -> str:
         """Return a package's name without what this machine need not say (`:amd64`, `.x86_64`)."""
-        ...
 
     # -- what could be installed
 
@@ -474,92 +463,73 @@ class PackageManager(Provider, Protocol):
         """Return the version of each package that installing it would give; unknown packages are
         missing.
         """
-        ...
 
     def versions(self, name: str) -> list[str]:
         """Return all versions of a package that could be installed, newest first."""
-        ...
 
     def compare(self, left: str, right: str) -> int:
         """Return -1, 0 or 1: how one version compares with another by the tool's own rules."""
-        ...
 
     def file_info(self, path: str) -> tuple[str, str]:
         """Return name and version of a package file. Raises CommandFailed for what is none."""
-        ...
 
     def lists_age(self) -> float | None:
         """Return the seconds since the package lists were renewed; None when there are none."""
-        ...
 
     def refresh_db(self) -> Any:
         """Renew the package lists: a fetcher, so at most once a run and not in a dry run (None).
 
         Raises CommandFailed.
         """
-        ...
 
     def renew_db(self) -> None:
         """Renew the package lists in any case: a changer. Raises CommandFailed."""
-        ...
 
     # -- transactions
 
     def simulate(self, transaction: Transaction) -> Simulation:
         """Return what a transaction would change, by the tool's own solver. Changes nothing."""
-        ...
 
     def run(self, transaction: Transaction) -> None:
         """Carry out a transaction: a changer that touches TOUCHED. Raises CommandFailed."""
-        ...
 
     # -- features
 
     def held(self) -> list[str]:
         """Return the packages that stay at their version."""
-        ...
 
     def hold(self, names: Sequence[str], release: Sequence[str] = ()) -> None:
         """Keep packages at their version, and release others: a changer."""
-        ...
 
     def manually_installed(self) -> list[str]:
         """Return the packages that somebody asked for: they were not added for others."""
-        ...
 
     def vital(self) -> list[str]:
         """Return the packages that the system or the tool itself cannot be without."""
-        ...
 
     def simulate_marks(self, automatic: tuple[str, ...], manual: tuple[str, ...]) -> Simulation:
         """Return what would go if packages were marked as added for others (automatic) and as asked
         for (manual), and if all that nothing needs were then removed. Changes nothing.
         """
-        ...
 
     def mark(self, automatic: Sequence[str], manual: Sequence[str]) -> None:
         """Mark packages as added for others, and as asked for: a changer. A tool that then removes
         at once what nothing needs may do so. Raises CommandFailed.
         """
-        ...
 
     def archives(self) -> dict[str, dict[str, Any]]:
         """Return what lies in the cache: name -> version -> path, size, creation_date_time_t."""
-        ...
 
     def download(self, transaction: Transaction) -> None:
         """Have the packages of an installation, and what they need, in the cache: a changer."""
-        ...
 
     def package_lists(self) -> tuple[str, ...]:
         """Return the files and folders of which one is another when the package lists are."""
-        ...
 
     def find_archives(self, versions: tuple[tuple[str, str], ...]) -> dict[str, Archive]:
         """Return the archives of packages in these versions, by name; those that nobody offers, or
         that no digest vouches for, are missing.
         """
-        ...
 
     def fetch_archives(
         self, versions: tuple[tuple[str, str], ...], options: InstallOptions, seconds: float
@@ -567,41 +537,32 @@ class PackageManager(Provider, Protocol):
         """Have archives in the tool's own cache, its signatures checked: a fetcher. Raises
         CommandFailed.
         """
-        ...
 
     def control(self, path: str) -> Control:
         """Return what an archive says of itself."""
-        ...
 
     def archive_digest(self, opened: BufferedReader, kind: str) -> str:
         """Return the digest of an archive that is not one of all its bytes; empty for one whose
         parts are not of each other. Raises BadArchive.
         """
-        ...
 
     def contents_words(self, path: str) -> list[str]:
         """Return the program, with its arguments, that prints what an archive installs as tar."""
-        ...
 
     def placement(self, names: tuple[str, ...]) -> Placement:
         """Return how what is in the archives of packages is placed here."""
-        ...
 
     def installed_scripts(self, name: str) -> dict[str, str]:
         """Return the scripts of an installed package, by name."""
-        ...
 
     def kept_by_others(self, name: str, paths: tuple[str, ...]) -> set[str]:
         """Return those paths that belong to other installed packages than this one, too."""
-        ...
 
     def hooks(self, packages: Sequence[PlannedPackage]) -> Iterator[Hook]:
         """Yield what is run once packages have come, in its order."""
-        ...
 
     def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:
         """Return what packages bring along in the version that would be installed."""
-        ...
 
     def simulate_after(
         self, transaction: Transaction, versions: tuple[tuple[str, str], ...], held: tuple[str, ...]
@@ -609,75 +570,58 @@ class PackageManager(Provider, Protocol):
         """Return what a transaction would change when some packages have other versions than now
         ("" for none) and these are held. Changes nothing.
         """
-        ...
 
     @property
     def repositories(self) -> Repositories:
         """The functions of repositories: the module of that name beside the provider's."""
-        ...
 
     @property
     def path_rules(self) -> PathRules:
         """What is decided of paths of packages: the module of that name beside the provider's."""
-        ...
 
     def import_key(self, key: bytes) -> None:
         """Add a key to the tool's keyring: a changer."""
-        ...
 
     def trust_repository(self, name: str) -> None:
         """Fetch a repository's metadata with its keys, and trust those: a changer."""
-        ...
 
     def owner(self, path: str) -> str:
         """Return the package that a file belongs to; empty when there is none."""
-        ...
 
     def file_list(self, name: str) -> list[str]:
         """Return the files of an installed package."""
-        ...
 
     def info_installed(self, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """Return details of installed packages, with Salt's keys; all packages without names."""
-        ...
 
     def show(self, names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
         """Return what the package lists say: name -> version -> field -> text."""
-        ...
 
     def group(self, name: str) -> PackageGroup | None:
         """Return a group of packages; None when there is no such group."""
-        ...
 
     def module_streams(self, name: str) -> dict[str, tuple[str, ...]]:
         """Return the streams of a module, each with what holds for it: enabled, disabled, default.
         Empty for an unknown module.
         """
-        ...
 
     def set_module_stream(self, name: str, stream: str) -> None:
         """Enable a stream of a module; "" disables the module: a changer."""
-        ...
 
     def advisories(self) -> dict[str, bool]:
         """Return the advisories that concern this machine: ID -> whether it is installed."""
-        ...
 
     def patch(self, advisories: Sequence[str], download_only: bool = False) -> None:
         """Install (or only download) what advisories ask for: a changer."""
-        ...
 
     def downloaded_advisories(self, names: tuple[str, ...]) -> list[str]:
         """Return those advisories of which all packages lie in the cache."""
-        ...
 
     def verify(self, names: tuple[str, ...], ignore_types: Sequence[str]) -> list[str]:
         """Return those packages of which installed files were altered."""
-        ...
 
     def resolve_capabilities(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the package that provides each name; names that nothing provides are missing."""
-        ...
 
 
 TOUCHED = ("packages", "candidates", "services", "users", "groups", "files")

@@ -784,10 +784,10 @@ def _are_others(files: Collection[str], planned: Collection[str]) -> bool:
 
 _LATER = {"StateModule": "state_module", "Resource": "resource", "SCHEDULE": "scheduled"}
 _LATER |= dict.fromkeys("CURRENT Kind Property WANTED Wording comes_after".split(), "kinds")
-_LATER |= dict.fromkeys("Feature Provider ProviderModule Providers".split(), "providers")
+_LATER |= dict.fromkeys("Feature ProviderModule Providers".split(), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
 _LATER |= dict.fromkeys("Fact OPEN Open open_at".split(), "facts")
-_LATER |= {"check_later": "later", "forget_check": "later"}
+_LATER |= {"check_later": "later", "forget_check": "later", "Provider": "provider"}
 _LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
 _OF_MODEL = {"FormerState": former_state, "key_folder": said_in, "texts_in": plain_values}
 

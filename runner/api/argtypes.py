@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     F = TypeVar("F", bound=Callable[..., Any])
+
+    class Alternatives:
+        __args__: tuple[Any, ...]
+
 else:
     T, Any = object(), object
 
@@ -44,12 +48,10 @@ else:
             return type(self)[_filled(self.__origin__, kind), *self.__metadata__]
 
         def __or__(self, other):
-            from typing import Union
-
-            return Union[self, other]  # noqa: UP007  # typing has it, and `|` asks here
+            return Alternatives(self, other)
 
         def __ror__(self, other):
-            return self | other
+            return Alternatives(other, self)
 
         def __eq__(self, other):
             return isinstance(other, Annotated) and _parts(self) == _parts(other)
@@ -61,6 +63,33 @@ else:
             return f"Annotated[{', '.join(map(repr, (self.__origin__, *self.__metadata__)))}]"
 
         __call__ = None  # typing takes what may be called for a type
+
+    class Alternatives:
+        """typing.Union, where one of its types is an Annotated of here."""
+
+        __slots__ = ("__args__",)
+        __or__, __ror__ = Annotated.__or__, Annotated.__ror__
+
+        def __init__(self, *types):
+            unions = (Alternatives, type(str | int))
+            every = (
+                each.__args__
+                if isinstance(each, unions)
+                else (type(None) if each is None else each,)
+                for each in types
+            )
+            self.__args__ = tuple(dict.fromkeys(each for several in every for each in several))
+
+        def __eq__(self, other):
+            return isinstance(other, Alternatives) and {*self.__args__} == {*other.__args__}
+
+        def __hash__(self):
+            return hash(frozenset(self.__args__))
+
+        def __repr__(self):
+            return " | ".join(map(repr, self.__args__))
+
+        __call__ = None
 
     def _parts(annotated):
         return annotated.__origin__, annotated.__metadata__

@@ -6,9 +6,8 @@ each can do.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Generic, Protocol, TypeVar, cast
 
 from runner.api import StateFailed, here
 from runner.api.offline import DESCRIBED as DESCRIBED
@@ -21,7 +20,24 @@ from runner.model.records import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Generic, TypeVar, cast
+
+    from runner.api.provider import Provider as Provider
+
+    P = TypeVar("P")
+else:  # typing costs more than a run of some packages
+    P, Generic = None, {None: object}
+
+    class Interface:
+        """Stands for Provider in the interface of a kind that is not to import typing."""
+
+        _is_protocol = True
+        NAMES: tuple[str, ...]
+
+        def suits(self) -> bool: ...
+
+    def cast(kind: object, value: object) -> object:
+        return value
 
 
 class Feature(Record):
@@ -36,28 +52,6 @@ class Feature(Record):
     methods: tuple[str, ...] = ()
 
 
-class Provider(Protocol):
-    """A way to manage a kind of thing: a module, an instance or any other object with NAMES and
-    suits(); the rest is added.
-
-    NAMES: the names by which `provider:` of a state may call it.
-    """
-
-    NAMES: tuple[str, ...]
-
-    def suits(self) -> bool:
-        """Return whether it is the one for this machine."""
-        ...
-
-    def features(self) -> list[str]:
-        """The names of its features."""
-        ...
-
-    def has(self, *names: str) -> bool:
-        """Return whether it has all these features."""
-        ...
-
-
 class ProviderModule(Record):
     """A provider that is imported only where one of its programs is there, or when it is named."""
 
@@ -65,7 +59,6 @@ class ProviderModule(Record):
     programs: tuple[str, ...]
 
 
-P = TypeVar("P")
 ADDED = ("features", "has")
 
 
@@ -268,7 +261,10 @@ def _described() -> Collection[str]:
 
 
 def _imported(candidate: Any) -> Any:
-    return import_module(candidate.module) if isinstance(candidate, ProviderModule) else candidate
+    if not isinstance(candidate, ProviderModule):
+        return candidate
+    __import__(candidate.module)  # importlib imports more
+    return sys.modules[candidate.module]
 
 
 class _Chosen:
@@ -293,7 +289,7 @@ def _public_names(protocol: type) -> set[str]:
     classes = [
         base
         for base in protocol.__mro__
-        if getattr(base, "_is_protocol", False) and base is not Protocol
+        if getattr(base, "_is_protocol", False) and base.__module__ != "typing"
     ]
     members = {name for base in classes for name in (*vars(base), *base.__annotations__)}
     return {name for name in members if not name.startswith("_")}

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated
-
 from modules import debconf, file, pkg, service
 from modules.pkg import package_manager
 from runner.api import (
+    Annotated,
     Chunk,
     CommandFailed,
     Group,
@@ -18,6 +16,7 @@ from runner.api import (
     Record,
     StateFailed,
     here,
+    pattern,
     requires_feature,
 )
 from runner.api.versions import holds
@@ -157,8 +156,11 @@ def _order(present: str, wanted: str) -> int:
     return pkg.provider().compare(present, wanted.partition("*")[0].rstrip(".-+~")) or -1
 
 
+_WANTED = pattern(r"(?s)(<=|>=|==|!=|<|>|=)?\s*(.*)$")
+
+
 def _operator(want: str) -> tuple[str, str]:
-    match = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want, re.S)
+    match = _WANTED.match(want)
     assert match
     return match[1] or "=", match[2]
 

@@ -9,12 +9,11 @@ not certain, the state is simulated alone.
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 
 from modules import pkg
 from modules.pkg import Changes, InstallOptions, Need, PackageTarget, Simulation, Transaction
-from runner.api import Chunk, CommandFailed, Plan, StateFailed, here
+from runner.api import Chunk, CommandFailed, Plan, StateFailed, here, pattern
 from states.pkg import _selection as selection
 
 TYPE_CHECKING = False
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 _Names = tuple[str, ...]
-_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")
+_NAME = pattern(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")
 _INSTALLING = ("installed", "latest")
 _LOOKED_UP = (*_INSTALLING, "downloaded", "held")
 

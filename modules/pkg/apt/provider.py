@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat as bits
 from contextlib import suppress
 
@@ -60,6 +59,8 @@ REPOSITORY_FILES: tuple[str, ...] = tuple(
 _KNOWLEDGE = (*STATUS, LISTS, *REPOSITORY_FILES)  # what a solver's answer depends on
 UNKNOWN_PACKAGE = "E: Unable to locate package {name}"
 UNKNOWN_VERSION = "E: Version '{version}' for '{name}' was not found"
+_SET = pattern(r"(?m)^(\w+)='(\w+)'")  # as apt-config tells a shell
+_REMOUNT = pattern(r"(?im)^\s*dpkg::pre-invoke\b[^;]*\bremount\b")
 # what apt-get takes for one name and nothing else, whether there is such a package or not
 _PLAIN = pattern(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(:[a-z0-9-]*[a-z0-9])?")
 _INSTALLED = pattern(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
@@ -258,7 +259,7 @@ def _unread() -> list[str]:
     kinds = {"recommends": "true", "suggests": "false"}  # with what they are unless set otherwise
     words = [word for kind in kinds for word in (kind, f"APT::Install-{kind.title()}/b")]
     output = cmd.probe(["apt-config", "shell", *words]).stdout
-    chosen = kinds | dict(re.findall(r"^(\w+)='(\w+)'", output, re.MULTILINE))
+    chosen = kinds | dict(_SET.findall(output))
     return [kind for kind, value in chosen.items() if value != "true"]
 
 
@@ -636,5 +637,4 @@ def _providers(names: Sequence[str]) -> dict[str, list[str]]:
 def remounts() -> bool:
     """Return whether apt mounts what is read-only writable for as long as dpkg works."""
     paths = ["/etc/apt/apt.conf", *_paths.glob("/etc/apt/apt.conf.d/*")]
-    remount = re.compile(r"^\s*dpkg::pre-invoke\b[^;]*\bremount\b", re.IGNORECASE | re.MULTILINE)
-    return any(remount.search(text_of(path)) for path in paths)
+    return any(_REMOUNT.search(text_of(path)) for path in paths)

@@ -13,6 +13,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from runner.api import argtypes
 from runner.api.argtypes import (
     Check,
     CheckUnless,
@@ -76,6 +77,8 @@ def _build(annotation: Any) -> Shape:
         return _annotated(annotation.__origin__, *annotation.__metadata__)
     if origin is typing.Union or origin is types.UnionType:
         return _union(typing.get_args(annotation))
+    if isinstance(annotation, argtypes.Alternatives):
+        return _union(annotation.__args__)
     if origin is typing.Literal:
         return _literal(typing.get_args(annotation))
     kind = origin or annotation

@@ -6,13 +6,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from runner.api.inits import BY_PROGRAM, init_of_files
 from runner.language.grains.files import output_of, text_of
 
-Grains = Mapping[str, Any]
-Facts = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Grains = Mapping[str, "Any"]
+Facts = dict[str, "Any"]
 
 # ID of os-release -> os
 NAMES = {

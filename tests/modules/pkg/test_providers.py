@@ -19,7 +19,8 @@ import pytest
 from harness import HarnessHere
 
 from modules import _paths, cmd, pkg
-from modules.pkg.package_manager import FEATURES, Action, PackageManager
+from modules.pkg._action import Action
+from modules.pkg.package_manager import FEATURES, PackageManager
 from runner.api import ChangeNotAllowed, changes_allowed, running
 
 PROVIDERS = {provider.NAMES[0]: provider for provider in pkg.PROVIDERS.all()}

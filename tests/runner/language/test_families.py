@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 
 import pytest
 
+from runner.api.argtypes import Alternatives
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.schema import Parameter, schema_of
 from runner.output.manual import descriptions
@@ -212,8 +213,9 @@ def type_of(name: str, parameter: Parameter) -> Hashable:
     if isinstance(parameter.annotation, str) and "requires_feature" in parameter.annotation:
         return parameter.annotation  # each is an object of its own
     found = parameter.type
-    several = isinstance(found, types.UnionType) or typing.get_origin(found) is typing.Union
-    return frozenset(typing.get_args(found) if several else [found]) - {type(None)}
+    union = isinstance(found, types.UnionType | Alternatives)
+    several = union or typing.get_origin(found) is typing.Union
+    return frozenset(found.__args__ if several else [found]) - {type(None)}
 
 
 def default_of(name: str, parameter: Parameter) -> Hashable:
