@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import struct
 import subprocess
 import sys
@@ -42,13 +43,16 @@ def _answer(operation: int, node: int, body: bytes) -> bytes | int:
 
 
 def _serve(descriptor: int, silent: str) -> None:
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
     while True:
+        if os.path.exists(silent) or not waiting.poll(1000):
+            time.sleep(0.05)  # what was not taken from the kernel ends with who asked
+            continue
         request = os.read(descriptor, 1 << 17)
         _, operation, number, node = struct.unpack_from("<IIQQ", request)
         if operation in (FORGET, INTERRUPT, 42):
             continue
-        while os.path.exists(silent):
-            time.sleep(0.05)
         told = _answer(operation, node, request[40:])
         error, data = (-told, b"") if isinstance(told, int) else (0, told)
         os.write(descriptor, struct.pack("<IiQ", 16 + len(data), error, number) + data)

@@ -547,7 +547,8 @@ class Resident:
                 self._waiting.setdefault(who, point)
             self._tell(f"{point} does not answer: what is looked at there waits until it does")
             if self._job and self._job.what != "act" and self._plan:
-                self._plan.kill()  # it may wait there
+                self._plan.kill()  # it may wait there; some waits outlive that,
+                self._lost(self._plan)  # so that nothing is awaited of it
         for point in sorted(before - self._silent):
             is_there = point in self._polled.servers
             self._tell(f"{point} {'answers again' if is_there else 'is not mounted any more'}")
