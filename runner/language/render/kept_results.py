@@ -162,9 +162,9 @@ class KeptResults:
                 if self._path is None:
                     return self._known
                 data = trusted_folder(self._path, make=False).read(NAME)
-                self._code, revision, known = marshal.loads(_unsealed(data))
-                if code_revision.revision_of(self._code) == revision:
-                    self._known = known
+                code, revision, known = marshal.loads(_unsealed(data))
+                if code_revision.revision_of(code) == revision:  # a file of it may be gone
+                    self._code, self._known = code, known
         return self._known
 
     # -------------------------------------------------- for the next run
