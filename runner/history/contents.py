@@ -14,13 +14,14 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
 
 from runner.history.snapshots import PIECE, Sight, Snapshot, hash_of, open_regular
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from typing import BinaryIO
 
 UNDO = "undo"
 SUFFIX = ".contents"

@@ -2,28 +2,36 @@
 """The journal of a run: what is to be written into the history, as statements that wait.
 
 A transaction for each state costs more than the state. So what a state changes is appended to a
-file, one line a statement, and written into the database together with what follows soon. What a
-killed run has left in the file is written by whoever opens the history next; the number of the last
-statement that is in the database stands with the run, so that none is written twice.
+file, one record for all its statements, and written into the database together with what follows
+soon. What a killed run has left in the file is written by whoever opens the history next; the
+number of the last statement that is in the database stands with the run, so that none is written
+twice.
 """
 
 from __future__ import annotations
 
 import fcntl
+import marshal
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
-from typing import Any, BinaryIO
 
 from runner.model.errors import RunnerError
 from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
 NAME = "history.journal"
 LONGEST_WAIT = 0.5  # seconds that a statement waits, as long as something happens
 MOST = 1000  # statements that wait
+_SUM = 4  # bytes of the checksum of a record, which its length follows
+_HEAD = _SUM + 4
+_FORMAT = 4  # of marshal: every version of Python reads it
 _WRITTEN = "UPDATE runs SET written = ? WHERE id = ?"
 # the mistakes of a statement by itself, say of a damaged one: it is left out
 _OF_STATEMENT = ("SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_RANGE")
@@ -42,9 +50,9 @@ class Journal:
         self._number = 0  # of the last statement in the database
         self._in_file = 0  # of those that wait
         self._since = 0.0
-        self._written = cache(repr)  # statements as they are written: few, each of them often
+        self._known: dict[str, int] = {}  # the statements in the file, by their places there
 
-    def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    def add(self, statement: str, *rows: tuple[Any, ...]) -> None:
         """Have a statement wait, once for each row of values."""
         for row in rows:
             self._waiting.append((statement, row))
@@ -60,14 +68,12 @@ class Journal:
             return True
         if not self._in_file:
             self._since = time.monotonic()
-        begin = repr(self._run)[:-1]
-        lines = [
-            f"{begin}, {number}, {self._written(statement)}, {row!r})\n"
-            for number, (statement, row) in enumerate(
-                self._waiting[self._in_file :], self._number + self._in_file + 1
-            )
-        ]
-        data = "".join(lines).encode(errors="backslashreplace")
+        waiting = self._waiting[self._in_file :]
+        known, before = self._known, len(self._known)
+        places = [known.setdefault(statement, len(known)) for statement, _ in waiting]
+        rows = [row for _, row in waiting]
+        new = list(known)[before:] if len(known) > before else []
+        data = _record((*self._run, self._number + self._in_file + 1, new, places, rows))
         if os.write(handle, data) < len(data):
             raise OSError("the disk is full")
         self._in_file = len(self._waiting)
@@ -87,6 +93,7 @@ class Journal:
         self._waiting.clear()
         if self._in_file and self._handle is not None:  # whoever had it before has written its own
             os.ftruncate(self._handle, 0)
+            self._known.clear()
         self._in_file = 0
 
     def close(self) -> None:
@@ -134,11 +141,11 @@ def take_left(state_dir: str, name: str, take: Callable[[TrustedFolder, BinaryIO
                 take(folder, file)
 
 
-def _recover(lines: Iterable[bytes], connection: sqlite.Connection) -> None:
+def _recover(file: BinaryIO, connection: sqlite.Connection) -> None:
     query = "SELECT written FROM runs WHERE id = ? AND run = ?"
     written: dict[int, int] = {}
     connection.execute("BEGIN IMMEDIATE")
-    for run, name, number, statement, row in _statements(lines):
+    for run, name, number, statement, row in _statements(file.read()):
         if run not in written:
             last = connection.execute(query, (run, name)).fetchone()
             if last is None:  # the history was set aside, or the run is too old
@@ -156,16 +163,36 @@ def _recover(lines: Iterable[bytes], connection: sqlite.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _statements(lines: Iterable[bytes]) -> Iterator[tuple[int, str, int, str, tuple[Any, ...]]]:
-    """Yield the statements of a journal up to the first one that is damaged."""
-    import ast
+def _record(values: tuple[Any, ...]) -> bytes:
+    """What stands in the file of the statements of one state."""
+    try:
+        body = marshal.dumps(values, _FORMAT)
+    except ValueError:  # a text or a number with a class of its own
+        *facts, rows = values
+        body = marshal.dumps((*facts, [tuple(map(_plain, row)) for row in rows]), _FORMAT)
+    return b"".join((zlib.crc32(body).to_bytes(_SUM), len(body).to_bytes(4), body))
 
-    for line in lines:
-        try:
-            run, name, number, statement, row = ast.literal_eval(line.decode())
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+
+def _plain(value: Any) -> Any:
+    """A value of a class of Python."""
+    kind = next((kind for kind in (str, int, float, bytes) if isinstance(value, kind)), None)
+    return (
+        value if kind is None or value is True or value is False else kind.__getnewargs__(value)[0]
+    )
+
+
+def _statements(data: bytes) -> Iterator[tuple[int, str, int, str, tuple[Any, ...]]]:
+    """Yield the statements of a journal up to the first record that is damaged."""
+    texts: dict[tuple[int, str], list[str]] = {}  # the statements of each run
+    at = 0
+    while head := data[at : at + _HEAD]:
+        body = data[at + _HEAD : at + _HEAD + int.from_bytes(head[_SUM:])]
+        if not body or head[:_SUM] != zlib.crc32(body).to_bytes(_SUM):
             return
-        whole = isinstance(run, int) and isinstance(number, int) and isinstance(row, tuple)
-        if not whole or not str(statement).startswith(("INSERT ", "UPDATE ")):
-            return
-        yield run, name, number, statement, row
+        run, name, number, new, places, rows = marshal.loads(body)
+        known = texts.setdefault((run, name), [])
+        known += new
+        for place, row in zip(places, rows, strict=True):
+            yield run, name, number, known[place], row
+            number += 1
+        at += _HEAD + len(body)

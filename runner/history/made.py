@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cache
 
 from runner.history.snapshots import Snapshot, without_target
 from runner.model import plain_values
@@ -21,10 +21,13 @@ from runner.model.result import Result
 from runner.model.stdlib import dumps
 from runner.support.files.text import storable, storable_row
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from typing import Any
 
-Write = Callable[[str, tuple[Any, ...]], None]  # a statement and its values
+    Write = Callable[[str, tuple[Any, ...]], None]  # a statement and its values
+
 _COLUMNS = (
     "thing, run, made_at, position, states, state, id, sls, place, removal, arguments, looks,"
     " snapshot, existed, tree"
@@ -91,20 +94,21 @@ class MadeThings:
         self,
         connection: sqlite3.Connection,
         result: Result,
+        tag: str,
         place: str,
         left: Iterable[Snapshot],
         write: Write,
     ) -> list[Snapshot]:
-        """Write what a state made, changed and removed. connection: to look at former runs. place:
-        where the state stands. left: how it left paths; those of them are returned that are not
-        written by this.
+        """Write what a state made, changed and removed. connection: to look at former runs. tag,
+        place: of the state, and where it stands. left: how it left paths; those of them are
+        returned that are not written by this.
         """
         others = {storable(f"{PATH}{snapshot.path}"): snapshot for snapshot in left}
-        paths = self._paths.pop(storable(result.chunk.tag), {})
+        paths = self._paths.pop(tag, {})
         things = [thing for thing in result.things if thing.function or thing.removed]
         if paths and not things:
-            names = ((f"{PATH}{path}", before != "none") for path, before in paths.items())
-            things = [Thing(name, existed=existed) for name, existed in names]
+            for path, before in paths.items():
+                things.append(Thing(f"{PATH}{path}", existed=before != "none"))
         written = set()
         for thing in things or result.things:
             name = storable(thing.name)
@@ -156,8 +160,8 @@ class MadeThings:
             "existed": int(existed),
             "removed": None,
             "removal": thing.function,
-            "arguments": _text(thing.arguments),
-            "looks": _text(thing.check),
+            "arguments": _text(thing.arguments) if thing.arguments else "{}",
+            "looks": _text(thing.check) if thing.check else "{}",
         }
         if new:
             values |= {
@@ -174,12 +178,7 @@ class MadeThings:
         if self._highstate:
             values |= {"highstate": 1, "tree": self._tree}
         row = storable_row((*values.values(), name))
-        if old is not None:
-            changed = ", ".join(f"{column} = ?" for column in values)
-            write(f"UPDATE made SET {changed} WHERE thing = ?", row)
-        else:
-            marks = ", ".join("?" * len(row))
-            write(f"INSERT INTO made ({', '.join([*values, 'thing'])}) VALUES ({marks})", row)
+        write(_statement(old is not None, *values), row)
         self._written[name] = (values["existed"], values["removed"], values["states"])
 
     def _removed(self, thing: str, old: Any, write: Write) -> None:
@@ -213,9 +212,16 @@ class MadeThings:
         return {"removed": None, "snapshot": dumps(without_target(snapshot)._asdict())}
 
 
+@cache
+def _statement(is_known: bool, *columns: str) -> str:
+    """What writes columns of a thing, whose name is the last value."""
+    if is_known:
+        return f"UPDATE made SET {', '.join(f'{column} = ?' for column in columns)} WHERE thing = ?"
+    marks = ", ".join("?" * (len(columns) + 1))
+    return f"INSERT INTO made ({', '.join([*columns, 'thing'])}) VALUES ({marks})"
+
+
 def _text(value: Any) -> str:
-    if not value:
-        return "{}"
     return dumps(plain_values.plain(value))
 
 

@@ -9,6 +9,7 @@ run whose history cannot be written does its work all the same; `problem` says w
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from runner.api import undisturbed
@@ -43,6 +44,7 @@ CHANGER = (
 )
 SHORT = 200  # characters: the JSON of changes without longer texts is kept for the next state
 MOST_TEXTS = 100
+_OF_NAMES = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()  # as `os.fsencode`
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
@@ -112,6 +114,8 @@ class History:
         self._number: int | None = None  # of the run, once it is in the database
         self._position = 0  # of the last result there
         self._journal: journal.Journal | None = None
+        # has a statement written, once for each row of values
+        self._add: Callable[..., None] = lambda statement, *rows: None
         # results that wait, in columns: see `UnchangedRun`
         self._waiting: list[tuple[Any, ...]] = []
         self._durations: list[float] = []
@@ -157,6 +161,8 @@ class History:
             return "", ""
         if self._connection is None and not unchanged.has_begun(self._state_dir):
             return "", ""
+        if self._has_past is False:  # a first run
+            return "intent", ""
         try:
             with undisturbed():
                 return self._origin(result, converges)
@@ -355,6 +361,7 @@ class History:
         )
         self._number = cursor.lastrowid
         self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
+        self._add = self._journal.add
         self._store = contents.ContentStore(self._state_dir, self._open)
         self._store.begin(self._number or 0, self._add)
         with suppress(OSError, RunnerError):
@@ -388,7 +395,8 @@ class History:
     def _changer(self, event: ChangerCalled) -> None:
         if self._about.kind == "test":
             return
-        self._enter()
+        if self._number is None:
+            self._enter()
         tag = storable(event.chunk.tag) if event.chunk else ""
         before = dumps(plain_values.plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
@@ -462,12 +470,13 @@ class History:
         altered = [subject for subject in own if self._altered.get(subject) == kept_as]
         as_before = not result.changes and result.result is not False and not altered
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
-            self._enter()
+            if self._number is None:
+                self._enter()
             self._flush()
             made = result if result.changes and not result.noop else None
             if self._touched_states:
                 altered += self._along_with(altered)
-            self._look_back(altered, made, place)
+            self._look_back(altered, made, place, kept_as)
             if result.changes and self._about.kind == "run":
                 self._note_watchers(tag)
             if as_before:  # these are many: into the database at once
@@ -494,19 +503,15 @@ class History:
         """Write the results that wait."""
         if self._waiting:
             columns = zip(self._waiting, self._durations, self._starts, strict=True)
-            rows = [
-                unchanged.result(self._number, position, *row)
-                for position, row in enumerate(columns, self._position)
+            number = self._number
+            rows = [  # as `unchanged.result`
+                (number, position, *row[:9], duration, *row[9:], start)
+                for position, (row, duration, start) in enumerate(columns, self._position)
             ]
             self._add(unchanged.RESULT, *rows)
             self._position += len(rows)
             for column in (self._waiting, self._durations, self._starts):
                 column.clear()
-
-    def _add(self, statement: str, *rows: tuple[Any, ...]) -> None:
-        """Have a statement written, once for each row of values."""
-        if self._journal is not None:
-            self._journal.add(statement, rows)
 
     def _save(self, at_once: bool = False) -> None:
         """Have what was added outlive a kill. at_once: others see it, too."""
@@ -530,23 +535,30 @@ class History:
         ]
 
     def _look_back(
-        self, subjects: Iterable[Subject], last: Result | None = None, place: str = ""
+        self,
+        subjects: Iterable[Subject],
+        last: Result | None = None,
+        place: str = "",
+        tag: str = "",
     ) -> None:
         """Record how this run left what it altered: undo leaves out what changed since. What was
         altered is looked at after each state, since the run may be killed, and all of it at the
-        end. last: of the state that altered it. place: where that stands.
+        end. last: of the state that altered it. place: where that stands. tag: its tag.
         """
         changed = []
         for subject in subjects:
             self._altered.pop(subject, None)
             if not isinstance(subject, str):
                 self._look_back_at_state(subject)
-            elif not self._as_seen(subject) and (snapshot := self._look_back_at_path(subject)):
+            elif not (self._stamps and self._as_seen(subject)) and (
+                snapshot := self._look_back_at_path(subject)
+            ):
                 changed.append(snapshot)
         if self._made is not None:
             if last is not None:
-                changed = self._made.record(self._open(), last, place, changed, self._add)
-            self._made.left(changed, self._add)
+                changed = self._made.record(self._open(), last, tag, place, changed, self._add)
+            if changed:
+                self._made.left(changed, self._add)
 
     def _look_back_at_path(self, path: str) -> snapshots.Snapshot | None:
         """Return how this run left a path; None where somebody has recorded that already."""
@@ -689,9 +701,11 @@ class History:
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
-    path, kind, mode, uid, gid, target, *hashes = snapshots.without_target(snapshot)
+    if snapshot.type == "link":
+        snapshot = snapshots.without_target(snapshot)
+    path, kind, mode, uid, gid, target, *hashes = snapshot
     encoded = os.fsencode(target) if target else b""
-    return os.fsencode(path), kind, mode, uid, gid, encoded, *hashes
+    return path.encode(*_OF_NAMES), kind, mode, uid, gid, encoded, *hashes
 
 
 LONGEST = 256 * 1024  # characters of one text: a large difference does not fill the disk

@@ -9,13 +9,16 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BufferedReader
-from typing import Any
 
 from runner.model.former_state import FormerState
 from runner.model.records import Record
 from runner.model.stdlib import dumps, sha256
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Stamp
 from runner.support.files.group_commit import stamp as _stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 MOST_BELOW = 1024 * 1024 * 1024  # bytes of contents that are kept of a folder that goes
@@ -88,16 +91,16 @@ def look(path: str, largest: int | None = None) -> Sight:
         status = os.lstat(there)
     except OSError:
         return Sight(Snapshot(path, "none"))
-    kind = KINDS.get(stat.S_IFMT(status.st_mode), "other")
+    kind, stamp = KINDS.get(stat.S_IFMT(status.st_mode), "other"), _stamp(status)
     target = os.readlink(there) if kind == "link" else _special(status) if kind == "other" else ""
     content, data = "", None
     if kind == "file" and status.st_size <= (LARGEST if largest is None else largest):
-        content, data = _contents(there, status)
+        content, data = _contents(there, status, stamp)
     mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
     packed = _attributes(there, status) if kind in ("file", "dir") else b""
     attributes = hash_of(packed) if packed else ""
     snapshot = Snapshot._make((path, kind, mode, *owner, target, content, attributes))
-    return Sight._make((snapshot, _stamp(status), data, packed))
+    return Sight._make((snapshot, stamp, data, packed))
 
 
 def _special(status: os.stat_result) -> str:
@@ -134,11 +137,11 @@ def unpacked(attributes: bytes) -> dict[str, bytes]:
     return {name: bytes.fromhex(value) for name, value in values.items()}
 
 
-def _contents(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
+def _contents(path: str, status: os.stat_result, stamp: Stamp) -> tuple[str, bytes | None]:
     """The hash of a file, and what is in it where that is little; nothing where it cannot be
     read.
     """
-    if (data := WRITTEN.taken(status)) is not None:
+    if (data := WRITTEN.taken(stamp)) is not None:
         return hash_of(data), data
     try:
         return _read(path, status)
@@ -269,6 +272,4 @@ def without_target(snapshot: Snapshot) -> Snapshot:
     return snapshot._replace(target="", content=hash_of(os.fsencode(snapshot.target)))
 
 
-def hash_of(data: bytes) -> str:
-    """The name that contents have in the history."""
-    return sha256(data)
+hash_of = sha256  # the name that contents have in the history

@@ -22,17 +22,18 @@ from __future__ import annotations
 import os
 import stat
 import time
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from itertools import chain
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.model.stdlib import contextmanager, suppress
+from runner.model.stdlib import suppress
 from runner.support.files import descriptors
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -64,29 +65,37 @@ def version(status: os.stat_result) -> Version:
     return status.st_mtime_ns, status.st_ino, status.st_size
 
 
-@contextmanager
-def one_at_a_time(folder: int) -> Iterator[None]:
+class one_at_a_time:  # in lower case: used as a function; a generator costs more
     """Hold off the renames of others in an open folder: other threads and other processes. Where
     somebody holds it for long, or it cannot be locked, nobody is waited for.
     """
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 
-    is_held, end = False, time.monotonic() + LONGEST_EDIT
-    while not is_held:
+    __slots__ = ("_folder", "_is_held")
+
+    def __init__(self, folder: int) -> None:
+        self._folder, self._is_held = folder, False
+
+    def __enter__(self) -> None:
         try:
-            flock(folder, LOCK_EX | LOCK_NB)
-            is_held = True
+            flock(self._folder, LOCK_EX | LOCK_NB)
+            self._is_held = True
         except BlockingIOError:
-            if time.monotonic() > end:
-                break
-            time.sleep(0.001)
+            self._wait()
         except OSError:
-            break
-    try:
-        yield
-    finally:
-        if is_held:
-            flock(folder, LOCK_UN)
+            return
+
+    def _wait(self) -> None:
+        end = time.monotonic() + LONGEST_EDIT
+        with suppress(OSError):
+            while not self._is_held and time.monotonic() <= end:
+                time.sleep(0.001)
+                with suppress(BlockingIOError):
+                    flock(self._folder, LOCK_EX | LOCK_NB)
+                    self._is_held = True
+
+    def __exit__(self, *problem: object) -> None:
+        if self._is_held:
+            flock(self._folder, LOCK_UN)
 
 
 def is_overtaken(folder: int, name: str, looked_at: Version | None) -> bool:
@@ -125,9 +134,9 @@ class WrittenFiles:
         self._size += len(data)
         self._contents[stamp(os.fstat(descriptor))] = data
 
-    def taken(self, status: os.stat_result) -> bytes | None:
+    def taken(self, found: Stamp) -> bytes | None:
         """Return what was written to a file, once; None where that is not known."""
-        data = self._contents.pop(stamp(status), None)
+        data = self._contents.pop(found, None)
         if data is not None:
             self._size -= len(data)
         return data
@@ -456,9 +465,9 @@ def _release() -> tuple[int, ...]:
 def _is_little_dirty() -> bool:
     """Return whether little waits to be written on this machine, so that a sync is no long wait."""
     kilobytes = 0
-    with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as facts:
+    with suppress(OSError, ValueError), open("/proc/meminfo", "rb") as facts:
         for line in facts:
-            if line.startswith(("Dirty:", "Writeback:")):
+            if line.startswith((b"Dirty:", b"Writeback:")):
                 kilobytes += int(line.split()[1])
         return kilobytes <= MOST_DIRTY
     return False

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.history.journal import MOST, NAME, Journal, recover
+from runner.history.journal import MOST, NAME, Journal, _record, _statements, recover
 
 # killed when the fourth file is about to get its name
 KILLED = """
@@ -94,12 +94,17 @@ def test_of_two_runs_at_once_one_has_the_journal(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o700)
     one, other = (Journal(str(tmp_path / "state"), number, str(number)) for number in (1, 2))
     for journal in (one, other):
-        journal.add("INSERT INTO x VALUES (?)", [(1,)])
+        journal.add("INSERT INTO x VALUES (?)", (1,))
     assert (one.save(), other.save()) == (False, True)  # the other one writes at once
     other.close()
-    assert (tmp_path / "state" / NAME).read_text().count("\n") == 1
+    assert len([*_statements((tmp_path / "state" / NAME).read_bytes())]) == 1
     one.close()
     assert not (tmp_path / "state" / NAME).exists()
+
+
+def numbers(file: Path) -> list[int]:
+    """The numbers of the statements in a journal."""
+    return [number for _, _, number, _, _ in _statements(file.read_bytes())]
 
 
 X, GONE = "INSERT INTO x VALUES (?)", "INSERT INTO gone VALUES (?)"
@@ -126,22 +131,22 @@ def waiting(folder: Path, *statements: tuple[str, int]) -> Journal:
     (folder / "state").mkdir(mode=0o700, exist_ok=True)
     journal = Journal(str(folder / "state"), 1, "one")
     for statement, value in statements:
-        journal.add(statement, [(value,)])
+        journal.add(statement, (value,))
     journal.save()
     return journal
 
 
 def test_what_is_saved_is_recovered_once(tmp_path: Path, database: sqlite3.Connection) -> None:
     journal, file = waiting(tmp_path, (X, 1), (X, 2)), tmp_path / "state" / NAME
-    assert (journal.save(), file.read_text().count("\n")) == (False, 2)
-    journal.add(X, [(3,), (4,)])
-    assert (journal.save(), file.read_text().count("\n")) == (False, 4)
+    assert (journal.save(), numbers(file)) == (False, [1, 2])
+    journal.add(X, (3,), (4,))
+    assert (journal.save(), numbers(file)) == (False, [1, 2, 3, 4])
     recover(str(tmp_path / "state"), database)
     assert found(database) == ([], 0), "its run is under way"
     journal.write(database)
     assert (found(database), file.stat().st_size) == (([1, 2, 3, 4], 4), 0)
     journal.write(database)
-    journal.add(X, [(5,)])
+    journal.add(X, (5,))
     journal.save()
     copy = file.read_bytes()
     journal.close()
@@ -154,26 +159,54 @@ def test_what_is_saved_is_recovered_once(tmp_path: Path, database: sqlite3.Conne
         assert not database.in_transaction
 
 
+def test_what_two_runs_have_left_is_recovered(tmp_path: Path, database: sqlite3.Connection) -> None:
+    """The journal of the first could not be taken in when the second began."""
+    database.execute("INSERT INTO runs VALUES (2, 'two', 0)")
+    journal = waiting(tmp_path, (GONE, 1), (X, 2))
+    os.close(journal._opened())
+    data = _record((2, "two", 1, [X], [0], [(3,)]))
+    with (tmp_path / "state" / NAME).open("ab") as file:
+        file.write(data)
+    recover(str(tmp_path / "state"), database)
+    assert found(database) == ([2, 3], 2)
+
+
 def test_a_damaged_statement_is_left_out(tmp_path: Path, database: sqlite3.Connection) -> None:
     journal = waiting(tmp_path, (X, 1), (GONE, 2))
-    journal.add(X, [(3,)])
+    journal.add(X, (3,))
     journal.save()
     os.close(journal._opened())  # as a kill does
     recover(str(tmp_path / "state"), database)
     assert found(database) == ([1, 3], 3)
-    lines = (b"[]", b"(1, 'one', 4, 'DELETE x', ())")
-    types = (b"('a', 'one', 4, %a, (4,))", b"(1, 'one', '4', %a, (4,))", b"(1, 'one', 4, %a, [4])")
-    for damage in (*(line + b"\n" for line in lines), *(line % X + b"\n" for line in types)):
-        (tmp_path / "state" / NAME).write_bytes(damage + b"(1, 'one', 5, %a, (5,))\n" % X)
+    one, other = (_record((1, "one", number, [X], [0], [(number,)])) for number in (4, 5))
+    for damaged in (one[:-1] + b"!", one[:-1], b"!" + one[1:], b"\0" * 20, b"()"):
+        (tmp_path / "state" / NAME).write_bytes(damaged + other)
         recover(str(tmp_path / "state"), database)
         assert found(database) == ([1, 3], 3)
+    (tmp_path / "state" / NAME).write_bytes(one + other[:-3])
+    recover(str(tmp_path / "state"), database)
+    assert found(database) == ([1, 3, 4], 4)
+
+
+def test_values_with_classes_of_their_own_are_saved(tmp_path: Path) -> None:
+    class Text(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return self
+
+    class Number(int): ...
+
+    row = (Text("t"), Number(7), True, 1.5, b"b", None)
+    ((*_, saved),) = _statements(_record((1, "one", 1, [X], [0], [row])))
+    assert saved == row and list(map(type, saved)) == [str, int, bool, float, bytes, type(None)]
 
 
 @pytest.mark.parametrize(("number", "full"), [(MOST - 1, False), (MOST, True)])
 def test_many_statements_wait_no_longer(tmp_path: Path, number: int, full: bool) -> None:
     journal = waiting(tmp_path, (X, 0))
     journal._since = float("inf")  # as if the first had begun to wait just now
-    journal.add(X, [(0,)] * (number - 1))
+    journal.add(X, *[(0,)] * (number - 1))
     assert journal.save() is full
     journal.close()
 
@@ -183,7 +216,7 @@ def test_an_old_statement_waits_no_longer(tmp_path: Path, monkeypatch: pytest.Mo
     journal = waiting(tmp_path, (X, 1))
     for now, full in ((1000.5, False), (1000.6, True)):
         monkeypatch.setattr("time.monotonic", lambda now=now: now)
-        journal.add(X, [(2,)])
+        journal.add(X, (2,))
         assert journal.save() is full
     journal.close()
 
@@ -199,13 +232,14 @@ def test_what_did_not_fit_on_the_disk_is_an_error(
 @pytest.mark.parametrize("damage", ["cut", "binary", "of another history"])
 def test_a_damaged_journal_costs_what_is_damaged(killed: Machine, damage: str) -> None:
     journal = state(killed) / NAME
-    lines = journal.read_bytes().splitlines(keepends=True)
-    expected = {"results": 3, "changers": 6}
+    data = journal.read_bytes()
+    expected = {"results": 2, "changers": 6}
     if damage == "cut":
-        journal.write_bytes(b"".join(lines)[:-20])
+        journal.write_bytes(data[:-20])
     elif damage == "binary":
-        journal.write_bytes(lines[0] + b"\0\xff" * 99 + b"\n" + b"".join(lines[1:]))
-        expected = {"results": 0, "changers": 1}
+        first = 8 + int.from_bytes(data[4:8])  # what is announced of all files
+        journal.write_bytes(data[:first] + b"\0\xff" * 99 + data[first:])
+        expected = {"results": 0, "changers": 6}
     else:
         for path in state(killed).glob("history.sqlite*"):
             path.unlink()

@@ -18,6 +18,7 @@ from runner.api import StateFailed
 from runner.history import contents, snapshots
 from runner.history.store import open_history
 from runner.support.files import group_commit
+from runner.support.files.group_commit import stamp
 from states.file.absent import absent
 
 # the files below `out` that a run opens
@@ -59,20 +60,20 @@ def test_what_was_altered_after_it_was_written_is_read(tmp_path: Path) -> None:
     path.write_text("new")
     with path.open("rb") as file:
         files.note(file.fileno(), b"new")
-        assert files.taken(path.stat()) is None, "nobody asks"
+        assert files.taken(stamp(path.stat())) is None, "nobody asks"
         files.want(True)
         for data in (None, b"x" * (group_commit.LARGEST_KEPT + 1)):
             files.note(file.fileno(), data)
-            assert files.taken(path.stat()) is None
+            assert files.taken(stamp(path.stat())) is None
         files.note(file.fileno(), b"new")
-        assert files.taken(path.stat()) == b"new"
-        assert files.taken(path.stat()) is None, "it is kept once"
+        assert files.taken(stamp(path.stat())) == b"new"
+        assert files.taken(stamp(path.stat())) is None, "it is kept once"
         files.note(file.fileno(), b"new")
         before = path.stat()
         os.utime(path, ns=(0, 0))
-        assert files.taken(path.stat()) is None
+        assert files.taken(stamp(path.stat())) is None
         files.want(False)
-        assert files.taken(before) is None
+        assert files.taken(stamp(before)) is None
 
 
 def test_what_is_kept_of_written_files_has_an_end(
@@ -85,7 +86,7 @@ def test_what_is_kept_of_written_files_has_an_end(
         (tmp_path / name).write_bytes(data)
         with (tmp_path / name).open("rb") as file:
             files.note(file.fileno(), data)
-    found = [files.taken((tmp_path / name).stat()) for name in ("a", "b", "c")]
+    found = [files.taken(stamp((tmp_path / name).stat())) for name in ("a", "b", "c")]
     assert found == [None, None, b"6"]
 
 

@@ -329,8 +329,8 @@ def failed(then: str) -> bool:
 def test_what_is_known_of_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     assert group_commit.types_of(os.stat("/proc/self").st_dev) == {"proc"}
     assert group_commit.types_of(os.makedev(4095, 4095)) == set()
-    facts = "MemFree: 9 kB\nDirty: 5 kB\nWriteback: 3 kB\nWritebackTmp: 9 kB\n"
-    monkeypatch.setattr(group_commit, "open", lambda *_, **__: io.StringIO(facts), raising=False)
+    facts = b"MemFree: 9 kB\nDirty: 5 kB\nWriteback: 3 kB\nWritebackTmp: 9 kB\n"
+    monkeypatch.setattr(group_commit, "open", lambda *_, **__: io.BytesIO(facts), raising=False)
     for most, little in ((8, True), (7, False)):
         monkeypatch.setattr(group_commit, "MOST_DIRTY", most)
         assert group_commit._is_little_dirty() is little
