@@ -30,7 +30,7 @@ def of_process() -> int:
     if not _own:
         with (
             suppress(OSError, ValueError),
-            open("/proc/self/status", encoding="ascii", errors="replace") as status,
+            open("/proc/self/status", "rb", buffering=0) as status,
         ):
-            _own.extend(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
+            _own.extend(int(line[6:], 8) for line in status if line.startswith(b"Umask:"))
     return _own[0] if _own else 0o022

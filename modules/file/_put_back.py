@@ -9,10 +9,14 @@ from contextlib import suppress
 
 from modules.file._change import alters, put_link
 from modules.file._contents.copy import move_place
-from modules.file._contents.write import Finish, Owner, replace
+from modules.file._contents.write import Owner, replace
 from modules.file._paths.place import Pinned, Place, place
 from modules.file._snapshot import snapshot, snapshot_of_move
 from runner.api import StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from modules.file._contents.write import Finish
 
 # extended attributes that the system gives a file by itself
 OWN = ("trusted.", "security.ima", "security.evm", "security.selinux")

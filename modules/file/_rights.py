@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 import stat as bits
-import struct
+import sys
 from functools import cache
 
 from modules import _paths
@@ -223,7 +223,8 @@ def refuse_mounted(action: str, path: str, below: bool = False) -> None:
 # ---------------------------------------------------------------- attributes
 
 # of ioctl_iflags(2), by descriptor
-GET, SET = (number | struct.calcsize("l") << 16 for number in (0x80006601, 0x40006602))
+LONG = (sys.maxsize.bit_length() + 1) // 8  # bytes of C's long
+GET, SET = (number | LONG << 16 for number in (0x80006601, 0x40006602))
 LETTERS = {
     "s": 0x1,
     "u": 0x2,
@@ -248,8 +249,7 @@ LETTERS = {
 
 def flags(handle: int) -> int:
     """The attributes of an open file as a number. Raises OSError where the file system has none."""
-    (number,) = struct.unpack("I", fcntl.ioctl(handle, GET, bytes(8))[:4])
-    return int(number)
+    return int.from_bytes(fcntl.ioctl(handle, GET, bytes(8))[:4], sys.byteorder)
 
 
 def change_attributes(handle: int, text: str) -> None:
@@ -264,7 +264,7 @@ def change_attributes(handle: int, text: str) -> None:
     new = present | wanted if sign == "+" else present & ~wanted
     if sign == "=":
         new = present & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
-    fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))
+    fcntl.ioctl(handle, SET, new.to_bytes(4, sys.byteorder) + bytes(4))
 
 
 @for_states

@@ -5,13 +5,13 @@ them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, KeysView, Mapping
 
 from runner.model.errors import RunnerError
 from runner.model.places import JoinedList, Place, Untyped, Value, item_place
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
+from runner.model.stdlib import pattern
 
 
 class Item(Record):
@@ -195,8 +195,8 @@ _SALTS = {"package": "pkg", "exec": "cmd", "class": "sls", "notify": "test", "yu
 
 def from_puppet_syntax(text: str) -> str | None:
     """A reference or a collector of Puppet, as it is written here."""
-    reference = re.fullmatch(r"([A-Z]\w*)\[(.+)\]", text.strip())
-    collector = re.fullmatch(r"([A-Z]\w*)\s*<\|\s*(.*?)\s*\|>", text.strip())
+    reference = pattern(r"([A-Z]\w*)\[(.+)\]").fullmatch(text.strip())
+    collector = pattern(r"([A-Z]\w*)\s*<\|\s*(.*?)\s*\|>").fullmatch(text.strip())
     match = reference or collector
     if match is None:
         return None

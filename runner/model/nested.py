@@ -54,5 +54,7 @@ def has_slot(value: Any) -> bool:
     if isinstance(value, str):
         return value.startswith(SLOT)
     if isinstance(value, (list, dict)):
-        return any(map(has_slot, value.values() if isinstance(value, dict) else value))
+        for item in value.values() if isinstance(value, dict) else value:
+            if item.startswith(SLOT) if type(item) is str else has_slot(item):
+                return True
     return False

@@ -122,7 +122,7 @@ class PlacedMap(dict["Any", "Any"]):
         return Place(self.document, *self.start)
 
     def key_place(self, key: object) -> Place:
-        line, column, _, _ = self.where(key)
+        line, column, *_ = self.at.get(key) or self.start
         return Place._make((self.document, line, column))
 
     def value_place(self, key: object) -> Place:

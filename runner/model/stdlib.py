@@ -205,6 +205,13 @@ else:
             return getattr(compiled, name)
 
 
+def like(names: Iterable[str], glob: str) -> list[str]:
+    """Those of some names that a glob matches, letters as they are."""
+    import fnmatch
+
+    return [name for name in names if fnmatch.fnmatchcase(name, glob)]
+
+
 __all__ = [
     "Callable",
     "ContextVar",
@@ -225,6 +232,7 @@ __all__ = [
     "dumps",
     "get_ident",
     "in_main_thread",
+    "like",
     "lru_cache",
     "nullcontext",
     "partial",

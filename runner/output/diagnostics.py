@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import TextIO
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
+from runner.model.stdlib import pattern
 from runner.output.text import paint, safe, terminal_width, wrapped
 from runner.support.files.text import text_to_show
 from runner.support.redaction import HIDDEN, without_logins
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 _SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
 _TYPED = r"(?![|>{]|\{[{%])\S.*"
 NAMED_SECRET = rf"({_SECRET}\s*[:=]\s*){_TYPED}"
-_HEAD = rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$"  # of lines that are one
-_BESIDE = rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$"
-_VALUE = rf"(\s*(?:- )?value\s*:\s*){_TYPED}"
+_HEAD = pattern(rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$")  # of lines that are one
+_BESIDE = pattern(rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$")
+_VALUE = pattern(rf"(\s*(?:- )?value\s*:\s*){_TYPED}")
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
@@ -105,15 +108,15 @@ def _hidden(lines: list[str], at: int) -> str:
     margin = len(line) - len(line.lstrip())
     above = (other for other in reversed(lines[max(0, at - 60) : at]) if other.strip())
     head = next((other for other in above if len(other) - len(other.lstrip()) < margin), "")
-    if re.search(_HEAD, head):
+    if _HEAD.search(head):
         return line[:margin] + HIDDEN
-    if any(re.match(_BESIDE, other) for other in lines[max(0, at - 5) : at + 6]):
-        return re.sub(_VALUE, rf"\1{HIDDEN}", line)
+    if any(_BESIDE.match(other) for other in lines[max(0, at - 5) : at + 6]):
+        return _VALUE.sub(rf"\1{HIDDEN}", line)
     return line
 
 
 def _part(line: str, first: int) -> str:
     """The part of a line to show: it may be very long, or name a password."""
-    line = re.sub(NAMED_SECRET, rf"\1{HIDDEN}", without_logins(line))
+    line = pattern(NAMED_SECRET).sub(rf"\1{HIDDEN}", without_logins(line))
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
     return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
-import fnmatch
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
 
 from runner.language.compiler import requisites
 from runner.model.chunk import LEFT_OUT, NO_EDGES, AbsentReactor, Chunk, Edge, Edges, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
 from runner.model.places import Place
+from runner.model.stdlib import like
 from runner.sources.config.options import Options
 
-_T = TypeVar("_T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T")
 Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an argument of that name
 
 
@@ -213,7 +216,7 @@ def _meaning(word: str, fits: Callable[[tuple[str, ...], str], bool]) -> Callabl
 
 
 def _is_like(texts: tuple[str, ...], pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(text, pattern) for text in texts)
+    return bool(like(texts, pattern))
 
 
 def _item(entry: str | Mapping[str, str], chunks: Iterable[Chunk]) -> Callable[[Chunk], bool]:

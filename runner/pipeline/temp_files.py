@@ -12,12 +12,12 @@ import os
 import stat
 
 from runner.model.errors import RunnerError
-from runner.model.stdlib import pattern, suppress
+from runner.model.stdlib import dumps, suppress
 from runner.support.files import scratch
 from runner.support.files.trusted_folder import SCRATCH, TrustedFolder, trusted_folder
 
 NAME = "temporaries"
-_OURS = pattern(r"(?s)^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$")  # nothing else is ever removed
+_DIGITS = frozenset("0123456789abcdef")
 
 
 class Temporaries:
@@ -39,19 +39,17 @@ class Temporaries:
         if (above, name[-12:-4]) in self._announced:
             return
         folder, name = os.path.split(os.path.abspath(path))
-        match = _OURS.match(name)
-        if match is None or (folder, match[1]) in self._announced:
+        mark = _mark_of(name)
+        if not mark or (folder, mark) in self._announced:
             return
-        import json
-
         with suppress(OSError, RunnerError):
             if self._handle is None:
                 self._folder = trusted_folder(self._state_dir)
                 self._handle = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
                 self._folder.sync()
-            os.write(self._handle, json.dumps([folder, match[1]]).encode() + b"\n")
+            os.write(self._handle, dumps([folder, mark]).encode() + b"\n")
             os.fdatasync(self._handle)
-            self._announced.add((folder, match[1]))
+            self._announced.add((folder, mark))
 
     def sweep(self) -> list[str]:
         """Remove what the last run left, and start a new list; the paths that were removed. Call it
@@ -95,8 +93,14 @@ class Temporaries:
 
 
 def _left_in(folder: str | int, mark: str) -> list[str]:
-    names = [(name, _OURS.match(name)) for name in os.listdir(folder)]
-    return [name for name, match in names if match and match[1] == mark]
+    return [name for name in os.listdir(folder) if _mark_of(name) == mark]
+
+
+def _mark_of(name: str) -> str:
+    """The mark in a name that a run has given; empty for any other, which is never removed."""
+    own, _, digits = name.rpartition(".runner-")
+    is_ours = own[:1] == "." and len(digits) == 12 and _DIGITS.issuperset(digits)
+    return digits[:8] if is_ours else ""
 
 
 def _cleaned(folder: str, mark: str) -> list[str]:

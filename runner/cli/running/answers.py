@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from runner.cli.running.exit_codes import LOCKED, NOT_RUN, stopped
 from runner.model.diagnostics import bug
@@ -14,7 +13,10 @@ from runner.model.errors import CompileError, RunnerError
 from runner.output import diagnostics, salt_words
 from runner.output import text as output_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cli.running.options import Common
     from runner.model.diagnostics import Diagnostic
 

@@ -80,7 +80,7 @@ class _Binding:
 
     def convert(self, parameter: Parameter, key: str, value: Value) -> Any:
         """The converted value; MISSING where there is none to pass on."""
-        expected = parameter.shape
+        expected = parameter.resolved or parameter.shape
         if value is None and not expected.nullable:
             return MISSING
         if expected.hidden:
@@ -179,8 +179,10 @@ def bind(
             _bind_open(schema, schema.open, binding, key, value, extra_known)
         elif not (key in _SETTLED or key in extra_known or key.startswith("__")):
             _lack(schema, binding, key, value, extra_known)
-    _fill_identifier(schema, binding, given)
-    binding.check_together()
+    if schema.identifier is not None:
+        _fill_identifier(schema, binding, given)
+    if binding.conditional:
+        binding.check_together()
     if binding.problems or not schema.needed <= binding.arguments.keys():
         _complain(schema, binding, given, extra_known)
     return BoundArguments(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
@@ -213,7 +215,8 @@ def _bind_open(
 
 def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Value]) -> None:
     """The NameVar parameter defaults to the name."""
-    if schema.identifier is None or given.get(schema.identifier) is not None or "name" not in given:
+    assert schema.identifier is not None
+    if given.get(schema.identifier) is not None or "name" not in given:
         return
     parameter = schema.parameters[schema.identifier]
     converted = binding.convert(parameter, schema.identifier, given["name"])

@@ -7,11 +7,9 @@ Mismatch.
 
 from __future__ import annotations
 
-import enum
+import sys
 import types
-import typing
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from runner.api import argtypes
 from runner.api.argtypes import (
@@ -46,7 +44,9 @@ from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import enum
     from collections.abc import Callable
+    from typing import Any
 
 _shapes: dict[Any, Shape] = {}
 
@@ -65,31 +65,27 @@ def shape(annotation: Any) -> Shape:
 
 
 def _build(annotation: Any) -> Shape:
-    simple = (
-        SIMPLE.get(annotation)
-        if isinstance(annotation, type) or annotation in (Any, None)
-        else None
-    )
-    if simple:
-        return simple
-    origin = typing.get_origin(annotation)
+    if isinstance(annotation, type | None) and annotation in SIMPLE:
+        return SIMPLE[annotation]
     if hasattr(annotation, "__metadata__"):
         return _annotated(annotation.__origin__, *annotation.__metadata__)
-    if origin is typing.Union or origin is types.UnionType:
-        return _union(typing.get_args(annotation))
-    if isinstance(annotation, argtypes.Alternatives):
-        return _union(annotation.__args__)
-    if origin is typing.Literal:
-        return _literal(typing.get_args(annotation))
-    kind = origin or annotation
+    args = getattr(annotation, "__args__", ())
+    kind = getattr(annotation, "__origin__", annotation)
+    # of what nobody has imported it is nothing
+    typing = sys.modules.get("typing")
+    own = isinstance(annotation, types.UnionType | argtypes.Alternatives)
+    if own or (typing and kind is typing.Union):
+        return _union(args)
+    if typing and kind is typing.Literal:
+        return _literal(args)
     if isinstance(kind, type):
-        if issubclass(kind, enum.Enum):
+        if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
             return _enum(kind)
         if issubclass(kind, Mapping):
-            return _mapping(*(typing.get_args(annotation) or (Any, Any)))
+            return _mapping(*(args or (object, object)))
         if issubclass(kind, Iterable) and not issubclass(kind, str | bytes | Record):
-            return _sequence((typing.get_args(annotation) or (Any,))[0])
-    return SIMPLE[Any]
+            return _sequence((args or (object,))[0])
+    return SIMPLE[object]
 
 
 # ---------------------------------------------------------------- choices
@@ -312,7 +308,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         iter([*(form.title for form in forms), *(form.title for form in patterns), inner.title])
     )
     if title == "one or a list":
-        one = shape((typing.get_args(base) or (Any,))[0]).title
+        one = shape((getattr(base, "__args__", ()) or (object,))[0]).title
         title = one if one == "anything" else f"{one} or {inner.title}"
     return inner._replace(
         title=title,
@@ -341,20 +337,22 @@ def _form_schema(inner: Shape, forms: list[Form], patterns: list[Pattern]) -> Ma
 
 
 def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
+    change: Callable[[Any], Any] | None = None
+    if isinstance(extra, Form | Munge):
+        change = extra.parse if isinstance(extra, Form) else extra.convert
+
     def run(value: Any) -> Any:
         try:
+            if change is not None:
+                return change(value)
             if isinstance(extra, Pattern):
                 import re
 
                 if re.fullmatch(extra.expression, value) is None:
                     raise wrong(extra.title, value)
-                return value
-            if isinstance(extra, Check):
-                problem = extra.problem(value)
-                if problem:
-                    raise Mismatch(problem, hint=extra.hint)
-                return value
-            return extra.parse(value) if isinstance(extra, Form) else extra.convert(value)
+            elif isinstance(extra, Check) and (problem := extra.problem(value)):
+                raise Mismatch(problem, hint=extra.hint)
+            return value
         except Mismatch:
             raise
         except ValueError as problem:

@@ -6,13 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Any
 
 from runner.model import other_tools
 from runner.model.diagnostics import likeness, similar, suggestion
 from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
 from runner.support.yaml.mark import in_quotes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # what needs no quotes in YAML
 _PLAIN = re.compile(r"(?=[^\s?:,\[\]{}#&*!|>'\"%@`-])(?:(?!: |:$| #).)+(?<! )")

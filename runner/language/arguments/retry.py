@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.api.argtypes import duration_problem
 from runner.model.global_arguments import RETRY
 from runner.model.places import Value
 from runner.model.records import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Retry(Record):

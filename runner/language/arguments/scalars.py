@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.api.argtypes import CheckUnless
 from runner.model.nested import SLOT, without_places
 from runner.model.records import Record
@@ -12,6 +10,7 @@ from runner.model.records import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
 FALSE = frozenset(["false", "no", "off", "n", "f", "0"])
@@ -158,7 +157,6 @@ SIMPLE: dict[Any, Shape] = {
     bool: Shape("true or false", _bool, {"type": "boolean"}, (bool,)),
     bytes: Shape("text", lambda value: spelled(value).encode(), {"type": "string"}, (bytes,)),
     type(None): Shape("nothing", _nothing, {"type": "null"}, (type(None),), nullable=True),
-    Any: Shape("anything", without_places, {}, nullable=True),
     object: Shape("anything", without_places, {}, nullable=True),
 }
 SIMPLE[None] = SIMPLE[type(None)]

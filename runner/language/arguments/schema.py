@@ -196,9 +196,12 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     if not groups:
         return function
     if "flat" not in inner.__dict__:
+        names = frozenset(name for group in groups.values() for name in group.names)
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if names.isdisjoint(kwargs):  # the function has the defaults itself
+                return function(*args, **kwargs)
             values = {name: group.value(kwargs) for name, group in groups.items()}
             return function(*args, **values, **kwargs)
 
@@ -271,7 +274,7 @@ _PLAIN: dict[str, Any] = {
 def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
     """The type that an annotation means. One that cannot be evaluated accepts anything."""
     if annotation is None:
-        annotation = "Any"
+        return object
     if not isinstance(annotation, str):
         return annotation
     try:
@@ -280,18 +283,35 @@ def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
     except NameError:
         return _evaluate_for_typing(annotation, namespace)
     except Exception:  # of a module of somebody's tree
-        return _evaluate("Any", {})
+        return object
 
 
 def _evaluate_for_typing(annotation: str, namespace: dict[str, Any]) -> Any:
     """The same where a module has names of `typing` for type checkers alone."""
+    names = dict(namespace)
+    while True:
+        try:
+            return eval(annotation, names)  # noqa: S307
+        except NameError as error:
+            name = error.name or ""
+            found = None if name in names else _of_typing(name)
+            if found is None:
+                return object
+            names[name] = found
+        except Exception:  # of a module of somebody's tree
+            return object
+
+
+def _of_typing(name: str) -> Any:
+    """What a name for type checkers means. Most are `Any`: a run of a small tree would spend a
+    tenth on the import of `typing`.
+    """
+    if name == "Any" and "typing" not in sys.modules:
+        return object
     import collections.abc
     import typing
 
-    try:
-        return eval(annotation, vars(typing) | vars(collections.abc) | namespace)  # noqa: S307
-    except Exception:  # of a module of somebody's tree
-        return typing.Any
+    return getattr(collections.abc, name, None) or getattr(typing, name, None)
 
 
 def known(function: Callable[..., Any]) -> frozenset[str]:

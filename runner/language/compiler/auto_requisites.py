@@ -49,8 +49,9 @@ def links(chunks: Sequence[Chunk], hooks: Sequence[tuple[str, ...]], ask: Hook) 
     hooks: the kinds that the module of each state has.
     """
     index: dict[tuple[str, str], list[int]] = {}
+    making_nothing = WITHOUT_ORDER | CHECKING
     for number, chunk in enumerate(chunks):
-        if chunk.fun not in WITHOUT_ORDER | CHECKING:
+        if chunk.fun not in making_nothing:
             names = {(chunk.state, chunk.id), (chunk.state, chunk.name)}
             if STANDS_FOR in hooks[number]:
                 names.update(ask(number, STANDS_FOR))

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from runner.language.compiler import relationships, structure_hints
 from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
@@ -25,7 +23,9 @@ from runner.model.highdata import (
 )
 from runner.model.places import JoinedList, Place, item_place
 from runner.model.requisite_kinds import ALIASES, CARRIED, USE
+from runner.model.stdlib import like
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.language.compiler.relationships import Known
 
@@ -73,7 +73,7 @@ class Reconciler:
             known = (
                 self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
             )
-            matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            matching = {name} & set(known) if kind == "id" else set(like(known, name))
             if not matching and not self._high.explained_by_earlier_error(name, kind):
                 message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
                 hint = (

@@ -7,9 +7,7 @@ shape of the text; `low.py` makes chunks of it.
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import Any
 
 from runner.language.compiler import structure_hints
 from runner.language.compiler.sls import Sls
@@ -18,6 +16,11 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.highdata import Body, Declaration, HighData, Item
 from runner.model.places import Place, PlacedList, Untyped, Value, item_place, value_place
+from runner.model.stdlib import like
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
 Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
@@ -50,7 +53,7 @@ def expanded(request: Request, names: Names) -> list[str]:
     """The SLS files that a request means: one, or those that its glob matches."""
     if request.outside or not any(mark in request.sls for mark in "*?["):
         return [request.sls]
-    return sorted(name for name in names(request.env) if fnmatch.fnmatchcase(name, request.sls))
+    return sorted(like(names(request.env), request.sls))
 
 
 class Gatherer:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from runner.language.compiler.defaults import Functions, Scopes
 from runner.language.compiler.extend import Reconciler
@@ -15,7 +14,10 @@ from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet
 from runner.model.places import JoinedList, Place, Value, item_place, value_place
 from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.language.compiler.relationships import Known
 
 

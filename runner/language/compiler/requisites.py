@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +13,7 @@ from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
 from runner.model.highdata import from_puppet_syntax
 from runner.model.places import Place, item_place
 from runner.model.requisite_kinds import RESOLVED, WITHOUT_MOD_WATCH, RequisiteKind
+from runner.model.stdlib import like, pattern
 
 HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
 
@@ -52,15 +51,18 @@ class Index:
         if numbers:
             return numbers
         if state == "sls":
-            names = [name for name in self._by_sls if fnmatch.fnmatch(name, target)]
-            return sorted({number for name in names for number in self._by_sls[name]})
+            return sorted(
+                {number for name in like(self._by_sls, target) for number in self._by_sls[name]}
+            )
         return self._matching(state, target)
 
     def _matching(self, state: str, target: str) -> list[int]:
         """The chunks whose ID or name a glob matches; it tries only those that begin alike."""
+        import fnmatch
+
         names = self._names(state)
-        begin = re.split(r"[*?[]", target, maxsplit=1)[0]
-        matches = re.compile(fnmatch.translate(target)).match
+        begin = pattern(r"[*?[]").split(target, 1)[0]
+        matches = pattern(fnmatch.translate(target)).match
         following = islice(names, bisect_left(names, (begin, 0)), None)
         beginning = takewhile(lambda pair: pair[0].startswith(begin), following)
         return sorted({number for name, number in beginning if matches(name)})
@@ -100,7 +102,7 @@ class Index:
             return Hint(
                 f"a requisite names the module without the function: `- {module}: {target}`"
             )
-        typed = re.fullmatch(r"(\w+)\s*[: ]\s*(\S.*)", target) if state == "id" else None
+        typed = pattern(r"(\w+)\s*[: ]\s*(\S.*)").fullmatch(target) if state == "id" else None
         if typed and self.find(typed[1], typed[2]):
             return Hint(
                 f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"

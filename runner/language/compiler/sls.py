@@ -7,9 +7,7 @@ What a list item or a mapping says is kept as `Item`s with the place where each 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from runner.language.compiler import structure_hints
 from runner.model.chunk import RESERVED
@@ -25,6 +23,10 @@ from runner.model.places import (
     value_place,
 )
 from runner.model.requisite_kinds import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Sls:
@@ -85,7 +87,7 @@ class Sls:
             above
             and above[1] is None
             and isinstance(key, str)
-            and re.fullmatch(structure_hints.FUNCTION, key)
+            and structure_hints.FUNCTION.fullmatch(key)
         ):
             message = (
                 f"`{key}:` is not indented, so it is taken for an ID and {above[0]!r} has no state"
@@ -95,7 +97,7 @@ class Sls:
                 message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`"
             )
             return
-        if isinstance(body, list) and re.fullmatch(structure_hints.FUNCTION, str(key)):
+        if isinstance(body, list) and structure_hints.FUNCTION.fullmatch(str(key)):
             message = f"`{key}:` is not indented, so it is taken for an ID"
             hint = "indent it, and what is below it, so that it belongs to the ID above"
             self._problem(message, at, hint)
@@ -210,9 +212,9 @@ class Sls:
                 self._warning(message, at, hint, "ignored")
         if function:
             body.items.append(Item(None, function.partition(".")[0], at))
-        if not extending and not self._failed(before):
+        if not (extending or (self.problems and self._failed(before))):
             self._check_functions(declaration, body, function)
-        if not self._failed(before):
+        if not (self.problems and self._failed(before)):
             declaration.bodies[state] = body
         else:  # its mistake is reported; nothing else of it is, nor of those that refer to it
             self.lost += [declaration.id, *map(str, _names(body))]

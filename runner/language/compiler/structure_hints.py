@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from runner.model import other_tools
 from runner.model.chunk import RESERVED
@@ -13,8 +11,13 @@ from runner.model.diagnostics import nearest, odd_space_hint, suggestion
 from runner.model.global_arguments import COMMAND, DOCUMENTED
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
+from runner.model.stdlib import pattern
 
-FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FUNCTION = pattern(r"[a-z_]\w*\.[a-z_]\w*")
 # what belongs among the arguments and is often written beside the function
 BESIDE = frozenset(
     name
@@ -35,10 +38,10 @@ def kind(value: Value) -> str:
 
 def argument(text: str) -> str | None:
     """Return how a text that is not an argument was probably meant to be written."""
-    match = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
-    if not match or re.fullmatch(FUNCTION, text):
+    match = pattern(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)").fullmatch(text)
+    if not match or FUNCTION.fullmatch(text):
         return None
-    reason = "a colon needs a space after it: " if re.match(r"[\w.-]+:\S", text) else ""
+    reason = "a colon needs a space after it: " if pattern(r"[\w.-]+:\S").match(text) else ""
     return f"{reason}write `- {match[1]}: {match[2]}`"
 
 
@@ -72,11 +75,11 @@ def body_hint(id_: str, value: Value) -> str:
         )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{link}'`"
     first = value[0] if isinstance(value, list) and value else None
-    if isinstance(first, str) and re.fullmatch(FUNCTION, first):
+    if isinstance(first, str) and FUNCTION.fullmatch(first):
         return f"a function has no dash: write `{first}: []`, or `{id_}: {first}`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"remove the dash: `{next(iter(value[0]))}:`; only arguments have dashes"
-    if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
+    if isinstance(value, str) and FUNCTION.match(value) is None and "." in value:
         return f"write `{id_}:` and below it, indented, `{value.strip('-: ')}:`"
     return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"
 
@@ -100,9 +103,9 @@ def list_hint(value: Value, state: str = "") -> str:
             return f"a dash needs a space after it: `- {name.lstrip('-')}: {shown}`"
         return f"put `- ` before each argument: `- {name}: {shown}`"
     if isinstance(value, str):
-        if state and re.fullmatch(r"[a-z_]\w*", value):
+        if state and pattern(r"[a-z_]\w*").fullmatch(value):
             return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
-        given = argument(value) if re.match(r"-?\s*[\w.-]+\s*[:=]", value) else None
+        given = argument(value) if pattern(r"-?\s*[\w.-]+\s*[:=]").match(value) else None
         return given or f"arguments are a list below the function: `- name: {value}`"
     return "put `- ` before each argument"
 
@@ -121,7 +124,7 @@ def of_another_tool(word: str) -> str | None:
 
 def no_function_hint(state: str) -> str:
     """The cure for a state without a function."""
-    parts = re.split(r"[/:\s]", state)
+    parts = pattern(r"[/:\s]").split(state)
     if len(parts) == 2 and all(parts):
         return f"write `{parts[0]}.{parts[1]}:`"
     theirs = of_another_tool(state)

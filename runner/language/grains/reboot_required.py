@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from runner.api.restarts import ASKED, KERNEL, PACKAGES, QUESTIONS, YES
 from runner.language.grains.files import output_of, text_of
 from runner.model.paths import is_away
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MODULES = "/lib/modules"
 RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
@@ -37,10 +38,17 @@ def _libraries_ask() -> bool:
     """Return whether dnf says so. That takes a second: it is asked where a package was changed
     since the kernel has started.
     """
-    started = re.search(r"^btime (\d+)$", text_of("/proc/stat"), re.MULTILINE)
-    databases = (path for folder in RPM for path in glob.glob(f"{folder}/*"))
-    written = [os.path.getmtime(path) for path in databases if not path.endswith("-shm")]
-    if started is None or max(written, default=0) <= int(started[1]):
+    written = [
+        os.path.getmtime(f"{folder}/{name}")
+        for folder in RPM
+        if os.access(folder, os.R_OK)
+        for name in os.listdir(folder)
+        if name[0] != "." and not name.endswith("-shm")
+    ]
+    if not written:
+        return False
+    started = text_of("/proc/stat").partition("\nbtime ")[2].partition("\n")[0]
+    if not started or max(written) <= int(started):
         return False
     return any(YES in output_of(*words) for words in QUESTIONS)
 
@@ -56,8 +64,10 @@ def _is_old(running: str) -> bool:
 
 def _flavour(release: str) -> str:
     """amd64, lts, x86_64: kernels of another one are no newer ones."""
-    return re.split(r"[-.]", release)[-1]
+    return release.replace("-", ".").rpartition(".")[2]
 
 
 def _numbers(release: str) -> list[int]:
+    import re
+
     return [int(number) for number in re.findall(r"\d+", release)]

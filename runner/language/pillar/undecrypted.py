@@ -9,11 +9,14 @@ What is cut off at its end is one all the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from runner.model.places import Place, Source, item_place, value_place
 from runner.model.records import Record
 from runner.model.stdlib import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Path = tuple[str, ...]  # of a value: the keys that lead to it
 LEFT = "none"  # the renderer of `decrypt_pillar` that leaves a part of the pillar as it is
@@ -129,8 +132,20 @@ def search(data: Any, left: Collection[Path] = (), path: Path = ()) -> Iterator[
 
 
 def is_encrypted(data: Any) -> bool:
-    """Return whether data holds any."""
-    return next(search(data), None) is not None
+    """Return whether data holds any: what `search` finds, without the paths."""
+    left = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            if form_of(value) is not None:
+                return True
+        elif isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            left += value
+        elif isinstance(value, Mapping):
+            left += value.values()
+    return False
 
 
 def place_at(data: Any, found: Found, place: Place) -> Place | None:

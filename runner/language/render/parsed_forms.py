@@ -16,13 +16,16 @@ from _pickle import Pickler, Unpickler  # the package imports what only Python's
 from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
-from typing import Any
 
 from runner.language.render.code_revision import parser_files, revision_of
 from runner.model.places import PlacedList, PlacedMap, Value
 from runner.model.stdlib import blake2b
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.yaml.rendered_text import Rendered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HEAD = Struct("<4s16sI")  # mark, key of the text and checksum of what follows
 _MARK = b"sls2"

@@ -30,7 +30,4 @@ def may_be_held(descriptor: int) -> bool:
 @cache
 def _most() -> int:
     """How many this process may have, which it does not change; -1: any number."""
-    import resource
-
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return -1 if most == resource.RLIM_INFINITY else most
+    return os.sysconf("SC_OPEN_MAX")
