@@ -9,7 +9,6 @@ import os
 import stat as bits
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
 
 from modules import _paths
 from modules._machine import umask
@@ -21,8 +20,12 @@ from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_se
 from runner.api import FormerState, StateFailed, changer, here, is_planning
 from runner.api import forget_looks as _forget_looks
 
-P = ParamSpec("P")
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 # what packages, services, mounts and users are read from: a change below one of these may make any
 # look stale

@@ -509,7 +509,7 @@ class undisturbed:
     __slots__ = ("_counts",)
 
     def __enter__(self) -> None:
-        self._counts = in_main_thread()
+        self._counts = not _Pause.depth and in_main_thread()  # else another one does it all
         _Pause.depth += self._counts
 
     def __exit__(self, *problem: object) -> None:
@@ -556,9 +556,7 @@ class changes_allowed:  # in lower case: used as a function; a generator costs m
         _changes_allowed.reset(self._token)
 
 
-def at_present(path: str) -> str:
-    """Where that is which will have a path: the path itself, unless its file waits."""
-    return GROUP_COMMIT.at_present(path)
+at_present = GROUP_COMMIT.at_present
 
 
 def make_names_durable(for_program: bool = False) -> None:

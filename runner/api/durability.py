@@ -66,9 +66,7 @@ def write_at_once() -> None:
     GROUP_COMMIT.write_at_once()
 
 
-def stand_in(path: str) -> str | None:
-    """The name, in the same folder, of the file that waits to get a path; None for none."""
-    return GROUP_COMMIT.stand_in(path)
+stand_in = GROUP_COMMIT.stand_in  # the name, in its folder, of the file that waits for a path
 
 
 def announce_write() -> None:

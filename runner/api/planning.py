@@ -101,7 +101,7 @@ def refuse_unforeseen(what: str) -> None:
     """Raise Unforeseen where a dry run carries a state out, for what asks the machine itself, or
     changes something otherwise than by a changer.
     """
-    if is_state_planning():
+    if _altering.get() == "state":
         raise Unforeseen(what)
 
 

@@ -322,8 +322,9 @@ class Binder:
         for secret in bound.secrets:
             self._secrets.add(secret)
             self.given_secrets.append(secret)
-        missing = _missing_features(chunk, traits, bound.arguments)
-        if missing:
+        if traits.providers is not None and (
+            missing := _missing_features(chunk, traits, bound.arguments)
+        ):
             raise CompileError(missing)
         return Call(function, bound.arguments, traits.checks_itself), bound.unknown
 

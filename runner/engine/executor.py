@@ -342,7 +342,8 @@ class Executor:
         if step.aggregate is not None:
             whole, taken = self._aggregated(position, mode)
         is_only_planned = step.noop and self._noop_counts
-        will_be_done = not (is_only_planned or self._failed_before(position))
+        has_holders = position in self.plan.relations.prepared_by
+        will_be_done = not (is_only_planned or (has_holders and self._failed_before(position)))
 
         def before_change() -> None:
             self._prepare_change((position, *taken), self._reacts(position, decision))

@@ -32,7 +32,7 @@ from runner.model import ordered_dict, plain_values
 from runner.model.chunk import GUARDS, Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
-from runner.model.nested import has_slot
+from runner.model.nested import SLOT, has_slot
 from runner.model.places import Value
 from runner.model.result import Result
 from runner.model.stdlib import Callable, cached_property, nullcontext, partial
@@ -160,7 +160,9 @@ class Invoker:
                 return self._skipped(invocation, skipped, unsure)
             if self.run.mock:
                 return Result(chunk, True, "Not called, mocked")
-            step = self._filled(invocation.step)
+            step = invocation.step
+            if step.call is None or step.chunk.name.startswith(SLOT):
+                step = self._filled(step)
             call = self.bind(step, invocation.reaction)
             is_built_in = call.function.is_built_in
             called = self._classic if call.function.classic else self._called
@@ -337,8 +339,6 @@ class Invoker:
     def _filled(self, step: Step) -> Step:
         """The step with its slots evaluated."""
         chunk = step.chunk
-        if step.call is not None and not has_slot(chunk.name):
-            return step  # it could be bound before the run
         if has_slot(chunk.name) or any(has_slot(value) for value in chunk.args.values()):
             args = {key: slots.fill(value, self.run.ask) for key, value in chunk.args.items()}
             name = str(slots.fill(chunk.name, self.run.ask))

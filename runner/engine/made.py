@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any
 
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Run
@@ -15,18 +14,26 @@ from runner.language.compiler.auto_requisites import TAKING
 from runner.model.chunk import Chunk
 from runner.model.made import Thing
 from runner.model.places import Place, Untyped
-from runner.model.stdlib import pattern
 
-# more names of functions that take something away, and make nothing
-_TAKES = pattern(
-    r"(^|_)(absent|deleted?|(auto)?removed?|flush|unset|uninstalled|cleaned|closed|stopped|down"
-    r"|reset)$|^un(?!it$|comment$)"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# what more names of functions end with that take something away, and make nothing
+_TAKES = frozenset(
+    """
+    absent delete deleted remove removed autoremove autoremoved flush unset uninstalled cleaned
+    closed stopped down reset
+    """.split()
 )
+_MAKES = frozenset(("unit", "uncomment"))  # what begins with un- and does not
 
 
 def takes_away(fun: str) -> bool:
     """Return whether a state function only takes something away."""
-    return fun in TAKING or _TAKES.search(fun) is not None
+    if fun in TAKING or fun.rpartition("_")[2] in _TAKES:
+        return True
+    return fun[:2] == "un" and fun not in _MAKES
 
 
 def about_to_make(run: Run, call: Call, chunk: Chunk) -> tuple[Thing, ...]:
@@ -36,11 +43,12 @@ def about_to_make(run: Run, call: Call, chunk: Chunk) -> tuple[Thing, ...]:
     A state that makes nothing that could be removed gives one thing without a function.
     """
     try:
-        made = tuple(opposites.things(run.registry, call.function, chunk))
-        made = tuple(
-            thing if thing.removed else thing._replace(existed=_existed(run, chunk, thing))
-            for thing in made
-        )
+        made: tuple[Thing, ...] = ()
+        if call.function.hook("OPPOSITE"):
+            made = tuple(
+                thing if thing.removed else thing._replace(existed=_existed(run, chunk, thing))
+                for thing in opposites.things(run.registry, call.function, chunk)
+            )
     except Exception:  # of a hook: what it makes is not known, which must not cost its change
         return ()
     if made or call.function.non_idempotent or takes_away(chunk.fun):

@@ -81,6 +81,8 @@ class ReactionTracker:
 
         Raises StateFailed when it cannot be written and has to be: nothing was changed then.
         """
+        if not (self._reactors or self._plan.relations.absent_reactors):
+            return
         pending_reactions = [
             pending for position in positions for pending in self._due(position, results)
         ]

@@ -61,14 +61,11 @@ class SharedCommit:
         """The file that a state is about as things are at its turn; empty where it is more than
         one.
         """
-        step = self._plan.steps[position]
-        if self._alone:
-            return ""
-        its_file = step.one_file and step.call and step.call.function.hook("its_file")
-        if not callable(its_file):
-            return step.one_file
         if self._asked[0] != position:
-            self._asked = position, self._told(step, its_file)
+            step = self._plan.steps[position]
+            path = "" if self._alone or step.call is None else step.one_file
+            its_file = path and step.call and step.call.function.hook("its_file")
+            self._asked = position, self._told(step, its_file) if callable(its_file) else path
         return self._asked[1]
 
     def _told(self, step: Step, its_file: Callable[..., str]) -> str:
@@ -85,9 +82,13 @@ class SharedCommit:
             self.takes(position, path)
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
-            and all(self.waiting.keys().isdisjoint(group.targets) for group in edges.groups)
+            and (not edges.groups or self._need_none(edges))
             and self._may_follow(path)
         )
+
+    def _need_none(self, edges: Edges) -> bool:
+        """Return whether requisites name none of the states that wait."""
+        return all(self.waiting.keys().isdisjoint(group.targets) for group in edges.groups)
 
     def _may_follow(self, path: str) -> bool:
         """Return whether the states that wait have nothing to do with a file, or all of them that

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from runner.output.live import LiveLine
 
 MARGIN = 14  # columns before what belongs to a state
+_BLANK = " " * MARGIN
 MOST = 40  # lines of changes that the report of a state shows
 MOST_DECIDING = 3  # of what decides states, in the line of counts
 LONGEST_DECIDING = 48  # characters of it there
@@ -137,20 +138,21 @@ class Pretty:
 
     def _state(self, kind: str, result: Result) -> None:
         self.shown += 1
-        chunk = result.chunk
-        label = labelled({"function": chunk.function, "id": chunk.id, "name": result.name})
+        chunk, name = result.chunk, result.name
+        label = labelled({"function": chunk.function, "id": chunk.id, "name": name})
         drifted = result.origin == "drift"
         marks = "  (drift)" if drifted else ""
         marks += f"  [{seconds(result.duration)}]" if result.duration >= SLOW else ""
-        word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
-        first, *more = self._wrapped(f"{'':{MARGIN}}{safe(label + marks, self.stream)}")
-        self._line(f"{word}{first[12:]}", raw=True)
+        word, shown = f"{kind:>12}", safe(label + marks, self.stream)
+        word = paint(word, _COLOUR[kind], True) if self.colour else word
+        first, *more = self._wrapped(f"{'':{MARGIN}}{shown}") if self.wrap else (_BLANK + shown,)
+        self._lines.append(f"{word}{first[12:]}\n")
         for line in more:
             self._line(line, raw=True)
         told = (
             self.most is None
             or kind == "failed"
-            or is_told_by(result.changes, result.name)
+            or is_told_by(result.changes, name)
             or not result.comment
         )
         if said := self._said(kind, result, told):
@@ -164,11 +166,12 @@ class Pretty:
         if result.cause:
             self._block(f"because of {named(result.cause)}")
         changes = result.changes if told else {}
-        lines = change_lines(changes, result.before, result.name, self.verbose)
+        lines = change_lines(changes, result.before, name, self.verbose)
         if self.most is not None:
             lines = shortened(lines, self.most, self.all)
         for line, colour in lines:
-            self._line(" " * MARGIN + paint(safe(line, self.stream), colour, self.colour), raw=True)
+            line = safe(line, self.stream)
+            self._lines.append(f"{_BLANK}{paint(line, colour, True) if self.colour else line}\n")
         if drifted:
             self.drifted[result.note] += 1
         elif result.note and result.note not in result.comment:
@@ -182,12 +185,10 @@ class Pretty:
         """Return what is said of a state beside its changes; empty where other lines say it."""
         if self.verbose:
             return result.comment
-        if is_said_elsewhere(
-            kind, result.comment, result.name, result.changes, result.cause, result.ran
-        ):
-            return ""
         if kind in ("failed", "skipped", "undecided"):
-            return result.comment
+            comment, changes, cause = result.comment, result.changes, result.cause
+            said = is_said_elsewhere(kind, comment, result.name, changes, cause, result.ran)
+            return "" if said else comment
         if result.reaction:
             return result.reaction
         return result.comment if not told or (not result.changes and kind != "unchanged") else ""

@@ -94,6 +94,7 @@ def on_one_line(text: str) -> str:
 
 
 DONE = "All changes applied successfully"  # what Salt says of a group, and no more
+_MAPPINGS = (dict, Mapping)  # most are of the first, and quickly known
 LONGEST = 600  # characters of a line of changes that is shown in part
 
 
@@ -110,7 +111,7 @@ def change_lines(
     if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
         yield from _arrow("", changes)
         return
-    of_paths = [value for value in changes.values() if isinstance(value, Mapping)]
+    of_paths = [value for value in changes.values() if isinstance(value, _MAPPINGS)]
     for key, value in changes.items():
         if key == "pid" and not every:
             continue
@@ -150,9 +151,12 @@ def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
     values: list[Any] = [changes]
     while values:
         value = values.pop()
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, str):
+            if value not in ("", DONE, name):
+                return True
+        elif isinstance(value, _MAPPINGS) and value:
             values.extend(value.values())
-        elif not (value is None or isinstance(value, bool) or value in ("", DONE, name, [name])):
+        elif not (value is None or isinstance(value, bool) or value == [name]):
             return True
     return False
 
@@ -194,7 +198,9 @@ def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterato
     if value == "" and before in (None, ""):
         return
     key = on_one_line(key)
-    if isinstance(value, Mapping) and value.keys() == {"old", "new"}:
+    if before is None and type(value) is str and "\n" not in value:  # most of a first run
+        yield f"{key}: {value or '(nothing)'}", ""
+    elif isinstance(value, Mapping) and value.keys() == {"old", "new"}:
         yield from _arrow(f"{key}: ", value)
     elif isinstance(value, Mapping) and value:
         yield f"{key}:", ""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from runner.api import claims, folders_above, import_module
-from runner.model.stdlib import Mapping
+from runner.model.stdlib import Mapping, lru_cache
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False
@@ -69,20 +69,27 @@ def autorequire(
     target: object = None,
     source: object = None,
     **_: object,
-) -> Iterator[tuple[str, str]]:
+) -> list[tuple[str, str]]:
     """A path comes after the folders and mounts above it, its owner and group, and what it is made
     from.
     """
-    for folder in folders_above(name):
-        yield "file", folder
-        yield "mount", folder
+    pairs = [*_above(name.rstrip("/").rpartition("/")[0])]
     if user:
-        yield "user", str(user)
+        pairs.append(("user", str(user)))
     if group:
-        yield "group", str(group)
-    for other in (target, source):
-        if isinstance(other, str) and other.startswith("/"):
-            yield "file", other
+        pairs.append(("group", str(group)))
+    return pairs + [
+        ("file", other)
+        for other in (target, source)
+        if isinstance(other, str) and other.startswith("/")
+    ]
+
+
+@lru_cache(128)
+def _above(folder: str) -> tuple[tuple[str, str], ...]:
+    """What may make a folder, and those above it: many states have the same."""
+    folders = (folder, *folders_above(folder)) if folder else ()
+    return tuple((kind, above) for above in folders for kind in ("file", "mount"))
 
 
 def dry_run_check(

@@ -156,7 +156,7 @@ class Writing(Record):
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
-        doubt = self._check(data) if "diff" in changes else None
+        doubt = self._check(data) if self.check_cmd and "diff" in changes else None
         yield Plan(
             changes,
             intended(name),

@@ -154,11 +154,12 @@ def managed(
         allow_empty,
     )
     source = source if any(source or ()) else None  # a template left an empty text
-    _refuse_combinations(source, inline, mode)
+    given = inline.given
+    _refuse_combinations(source, given, mode)
     target = look_at(name, follow_symlinks)
     if target.present is None and not create:
         return f"File {name} is not present and is not set for creation"
-    empty = not (source or inline.given) or (target.present is not None and not replace)
+    empty = not (source or given) or (target.present is not None and not replace)
     located = None
     if source and not (empty and mode != "keep"):
         verify = sources.Verify(
@@ -206,8 +207,7 @@ def _refuse_itself(rendered: str | None, path: str) -> None:
         raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
 
 
-def _refuse_combinations(source: Any, inline: Inline, mode: str | None) -> None:
-    given = inline.given
+def _refuse_combinations(source: Any, given: list[str], mode: str | None) -> None:
     if len(given) > 1:
         raise StateFailed(
             "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted"

@@ -10,7 +10,6 @@ import os
 import stat as bits
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import IO
 
 from modules._machine.umask import umask
 from modules.file._change import alters, owner_ids
@@ -21,8 +20,12 @@ from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._validation.validated import ask
 from runner.api import Record, StateFailed, Version, here, planned_as
 
-Fill = Callable[[IO[bytes]], object] | bytes
-Finish = Callable[[Pinned], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+    Fill = Callable[[IO[bytes]], object] | bytes
+    Finish = Callable[[Pinned], None]
 
 
 class Owner(Record):
@@ -107,7 +110,7 @@ def _put(
     looked_at: Version | None,
 ) -> None:
     """As `replace`. old: the file that is replaced, for its owner, mode and attributes."""
-    with where.beside() as beside:
+    with where.beside(lasting=False) as beside:
         try:
             with beside.new_file() as new:  # nobody else may read it before it has its own mode
                 new.write(fill) if isinstance(fill, bytes) else fill(new.file)

@@ -18,7 +18,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from io import FileIO
 from types import TracebackType
-from typing import IO
 
 from modules import _paths
 from modules._paths import READ
@@ -37,6 +36,10 @@ from runner.api.durability import (
     sync_folder,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -51,6 +54,8 @@ def place(path: str, follow: bool = False) -> Place:
 
 class Place:
     """A name in an open folder. path: for messages; a context manager, which closes the folder."""
+
+    _is_lent = False  # the folder is that of another place, which closes it
 
     def __init__(self, where: Resolved) -> None:
         self.folder, self.name, self.path, self._owner = (
@@ -72,7 +77,8 @@ class Place:
         self.close()
 
     def close(self) -> None:
-        os.close(self.folder)
+        if not self._is_lent:
+            os.close(self.folder)
 
     # ---------------------------------------------------------------- looking
 
@@ -170,10 +176,15 @@ class Place:
         if room is not None:
             raise limits.too_large(self.path, size, room)
 
-    def beside(self) -> Place:
-        """A new hidden name in the same folder, for what is then renamed to this one."""
+    def beside(self, lasting: bool = True) -> Place:
+        """A new hidden name in the same folder, for what is then renamed to this one. lasting: it
+        may be used when this one is closed.
+        """
         path = beside_name(self.path)
-        return Place(Resolved(os.dup(self.folder), path.rpartition("/")[2], path))
+        folder = os.dup(self.folder) if lasting else self.folder
+        place = Place(Resolved(folder, path.rpartition("/")[2], path))
+        place._is_lent = not lasting
+        return place
 
     def mkdir(self, mode: int = 0o777) -> None:
         os.mkdir(self.name, mode, dir_fd=self.folder)

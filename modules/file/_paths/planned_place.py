@@ -143,7 +143,7 @@ class PlannedPlace(Place):
             device, taken = os.stat(folder).st_dev, self._files.taken
             taken[device] = taken.get(device, 0) + size
 
-    def beside(self) -> Place:
+    def beside(self, lasting: bool = True) -> Place:
         self._refuse_folder_of_others()  # by the name that the user knows
         name = f".{self.name[:200]}.planned"
         path = os.path.join(os.path.dirname(self.path), name)

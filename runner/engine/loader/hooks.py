@@ -47,7 +47,7 @@ def pairs(
         return []
     if isinstance(answer, _SEVERAL):
         pairs = [
-            (str(pair[0]), str(pair[1]))
+            pair if type(pair) is tuple else (str(pair[0]), str(pair[1]))
             for pair in answer
             if isinstance(pair, _PAIR) and len(pair) == 2
         ]

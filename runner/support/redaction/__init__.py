@@ -15,7 +15,7 @@ from _weakref import ref  # weakref imports more
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.model.events import OF_RESULTS, Event, StateStarted
+from runner.model.events import OF_RESULTS, ChangerCalled, Event, StateStarted
 from runner.model.nested import strings
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -229,6 +229,12 @@ class Secrets:
             return event  # results are without
         if isinstance(event, StateStarted) and not self._hides(event.chunk):
             return event
+        if isinstance(event, ChangerCalled) and not self.is_silent:
+            facts = event.before  # which the history takes as it is
+            if event.chunk is None or self._hides(event.chunk):
+                facts = event
+            if facts is None or (type(facts) is dict and "several" not in facts):
+                return event
         return self._masking.event(event)
 
     def error(self, error: RunnerError) -> RunnerError:

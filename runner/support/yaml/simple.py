@@ -36,7 +36,7 @@ _IN_FLOW = pattern(
 )
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/")  # of plain words
 _INSIDE_WORD, _ENDS_FLOW_WORD, _QUOTES = frozenset("_-./@+"), frozenset(",]}"), frozenset("'\"")
-_INSIDE = dict.fromkeys(map(ord, _INSIDE_WORD))
+_OF_WORDS = "".join((*_FIRST, *_INSIDE_WORD, "0123456789"))
 _CONSTANTS: dict[str, bool | None] = {
     form: value
     for value, words in ((True, "true yes on"), (False, "false no off"), (None, "null"))
@@ -159,15 +159,19 @@ class _PlainReader:
     def _mapping(self, indent: int, made: PlacedMap, levels: int) -> PlacedMap:
         while self.lines and self.lines[-1][1] == indent:
             number, _, content = self.lines.pop()
-            key, behind, end = _key(content)
-            if key in made or key == "<<":
+            found = _key(content)
+            if found is None or found[0] in made or found[0] == "<<":
                 raise NotSimple
+            key, behind, end = found
             rest = content[end:]
             rest = "" if rest[:1] == "#" else rest
             at, to = number, indent + end + 1
             if rest:
                 value = self._scalar(rest, indent, (at, to))
-            elif self._goes_on(indent, "- "):
+            elif self.lines and (
+                self.lines[-1][1] > indent
+                or (self.lines[-1][1] == indent and self.lines[-1][2][:2] in ("- ", "-"))
+            ):
                 at, to = self.lines[-1][0], self.lines[-1][1] + 1
                 value = self.block(levels - 1)
             else:
@@ -177,19 +181,21 @@ class _PlainReader:
         return made
 
     def _list(self, indent: int, made: PlacedList, levels: int) -> PlacedList:
-        while (
-            self.lines and self.lines[-1][1] == indent and f"{self.lines[-1][2]} ".startswith("- ")
-        ):
+        while self.lines and self.lines[-1][1] == indent and self.lines[-1][2][:2] in ("- ", "-"):
             number, _, content = self.lines.pop()
             rest = content[1:].lstrip(" ")
             rest = "" if rest[:1] == "#" else rest
             at, to = number, indent + len(content) - len(rest)
-            if rest and (rest[:2] in ("-", "- ") or _has_key(rest)):
+            if rest and (rest[:2] in ("-", "- ") or _key(rest) is not None):
                 self.lines.append((number, to, rest))
-                value = self.block(levels - 1)
+                if rest[0] == "-" or levels < 2:
+                    value = self.block(levels - 1)
+                else:
+                    begin = number, to + 1
+                    value = self._mapping(to, PlacedMap(self.document, begin), levels - 1)
             elif rest:
                 value = self._scalar(rest, indent, (at, to + 1))
-            elif self._goes_on(indent):
+            elif self.lines and self.lines[-1][1] > indent:
                 at, to = self.lines[-1][:2]
                 value = self.block(levels - 1)
             else:
@@ -198,20 +204,11 @@ class _PlainReader:
             made.items_at.append((at, to + 1))
         return made
 
-    def _goes_on(self, indent: int, beginning: str = "\n") -> bool:
-        """Return whether the next line is a part of what stands at an indentation. beginning: what
-        makes a line at the same indentation a part of it.
-        """
-        if not self.lines:
-            return False
-        _, below, content = self.lines[-1]
-        return below > indent or (below == indent and f"{content} ".startswith(beginning))
-
     def _scalar(self, word: str, indent: int, at: tuple[int, int]) -> Value:
         """The value of what is no block. indent: of what it is in; at: where it stands."""
         if word[0] in "[{":
             value = _Flow(self, word, at).whole()
-        elif (word := _without_comment(word)) == "|":
+        elif ("#" in word and (word := _without_comment(word)) == "|") or word == "|":
             return self._literal(indent, at[0])
         else:
             value = _plain(word)
@@ -356,34 +353,29 @@ def _without_comment(word: str) -> str:
 
 
 @lru_cache(KNOWN)
-def _key(line: str) -> tuple[str, int, int]:
-    """The key that a line begins with; where it ends, and where its value begins. Raises NotSimple.
+def _key(line: str) -> tuple[str, int, int] | None:
+    """The key that a line begins with; where it ends, and where its value begins; None where it
+    begins with none. Raises NotSimple for one that is no text.
 
     >>> _key("file_roots:  {}")
     ('file_roots', 10, 13)
     """
     key, colon, rest = line.partition(":")
-    if colon and _is_word(key) and rest[:1] in ("", " "):  # most keys, without a regular expression
+    if colon and rest[:1] in ("", " ") and _is_word(key):  # most keys, without a regular expression
         behind, end = len(key), len(line) - len(rest.lstrip(" "))
     else:
         match = _KEY.match(line)
         if match is None:
-            raise NotSimple
+            return None
         key, behind, end = match[1], match.end(1), match.end()
     if not end or key.lower() in _OTHER_MEANING:
         raise NotSimple
     return key[1:-1] if key[0] in "'\"" else key, behind, end
 
 
-@lru_cache(KNOWN)
-def _has_key(text: str) -> bool:
-    word, colon, rest = text.partition(":")
-    return bool(colon) and ((_is_word(word) and rest[:1] in ("", " ")) or bool(_KEY.match(text)))
-
-
 def _is_word(text: str) -> bool:
     """Return whether this is nothing but a word, of letters, digits and the like."""
-    return text[:1] in _FIRST and text.translate(_INSIDE).isalnum()
+    return text.isidentifier() or (text[:1] in _FIRST and not text.strip(_OF_WORDS))
 
 
 def _end_of_word(line: str, at: int) -> int:
@@ -405,7 +397,7 @@ def _plain(word: str) -> str | int | bool | None:
     """The value of a word, a number or a text in quotes."""
     if word in _CONSTANTS:
         return _CONSTANTS[word]
-    if _is_number(word):
+    if word[0].isdecimal() and _is_number(word):
         return int(word)
     if word[0] in _QUOTES:
         text = word[1:-1]
@@ -414,9 +406,16 @@ def _plain(word: str) -> str | int | bool | None:
         if word[0] == '"' and "\\" in text:
             raise NotSimple
         return text
-    if not (_is_word(word) or _WORD.fullmatch(word)) or word.lower() in _OTHER_MEANING:
+    if not _is_text(word) or word.lower() in _OTHER_MEANING:
         raise NotSimple
     return word
+
+
+def _is_text(word: str) -> bool:
+    """Return whether words are a text without quotes: as `_WORD`, which is not needed for most."""
+    if word[0] in _FIRST:
+        return not (": " in word or " #" in word or word[-1] == ":")
+    return _WORD.fullmatch(word) is not None
 
 
 def _is_number(word: str) -> bool:
