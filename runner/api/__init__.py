@@ -323,9 +323,9 @@ class Here(Protocol):
     def read(self) -> dict[str, str]:
         """The files that the state has read, by the paths that it read them by."""
 
-    @property
-    def versions(self) -> dict[str, Version]:
-        """What the files were that it goes by, by these paths: it writes no other one over."""
+    # what the files were that it goes by, by these paths: it writes no other one over
+    versions: dict[str, Version]
+    has_changed: bool  # whether the state has altered something since it began to look
 
     @property
     def changed_requisites(self) -> tuple[str, ...]:
@@ -638,7 +638,9 @@ def changer(
                         current = _here.get()
                         event = ChangerCalled(name, target, was, current.chunk, None, restorable)
                         current.emit(event)
-                        return inner(*args, **kwargs)
+                        answer = inner(*args, **kwargs)
+                        current.has_changed = True
+                        return answer
                 finally:
                     forget_looks(topics)
             if not is_planning():
@@ -652,8 +654,8 @@ def changer(
                     return inner(*args, **kwargs)
                 is_module = isinstance(planned, ModuleType)
                 instead = getattr(planned, inner.__name__) if is_module else planned
-                answer: R = stand_in(instead, args, kwargs)
-                return answer
+                planned_answer: R = stand_in(instead, args, kwargs)
+                return planned_answer
             finally:
                 forget_looks(planned_topics)
 

@@ -211,6 +211,7 @@ class Current:
         "changed_requisites",
         "chunk",
         "dry",
+        "has_changed",
         "inputs",
         "read",
         "run",
@@ -239,6 +240,7 @@ class Current:
         self.inputs: list[str] = []
         self.read: dict[str, str] = {}
         self.versions: dict[str, Version] = {}
+        self.has_changed = False
         self._tree: Tree | None = None
         self.changed_requisites = changed_requisites
         self.called_directly = called_directly

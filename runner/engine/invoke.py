@@ -17,6 +17,7 @@ from runner.api import (
     changes_allowed,
     comment_of,
     durability,
+    here,
     running,
 )
 from runner.api import facts as provided
@@ -196,13 +197,20 @@ class Invoker:
         self, called: Callable[..., Result], invocation: Invocation, call: Call
     ) -> Result:
         """The result of a state that looks again as often as somebody writes a file between its
-        look and its change: both edits are there then.
+        look and its change: both edits are there then. What it had changed before is told, too.
         """
+        made: dict[str, Value] = {}
         for _ in range(MOST_LOOKS):
+            here.has_changed = False
             try:
-                return called(invocation, call)
+                result = called(invocation, call)
+                return result._replace(changes={**made, **result.changes}) if made else result
             except Overtaken as overtaken:
                 last = overtaken
+                made |= overtaken.changes or {}
+                if here.has_changed and call.function.classic:
+                    break  # it would do again what nobody knows
+        last.changes = made
         return self._failed(invocation, last, {})
 
     def _checked(self, chunk: Chunk, result: Result, with_output: bool) -> Result:
@@ -381,7 +389,11 @@ class Invoker:
                 return done
             by = look.unsure("done") or self._bringer(invocation, stop.value)
             return self._undecided(done, by, look) if by else done
-        except (Unforeseen, Overtaken, *partial_changes.NOT_THE_STATES):
+        except Overtaken as overtaken:
+            if plan and here.has_changed:
+                overtaken.changes = partial_changes.made(plan, look.function)
+            raise
+        except (Unforeseen, *partial_changes.NOT_THE_STATES):
             raise
         except StateFailed as failure:
             part = (

@@ -95,6 +95,7 @@ class HarnessHere:
         self.stores: dict[str, dict[Any, Any]] = {}
         self.read: dict[str, str] = {}
         self.versions: dict[str, tuple[int, ...]] = {}
+        self.has_changed = False
         self.events: list[Any] = []
         self.warnings: list[str] = []
         self.secrets: list[str] = []

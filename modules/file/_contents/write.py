@@ -96,7 +96,8 @@ def replace(
         old = None
         with suppress(FileNotFoundError):
             old = held.enter_context(where.pinned())
-        old = old if old is not None and _replaceable(where, old) else None
+        if old is not None and not _replaceable(where, old):
+            old = looked_at = None  # a link, and what it leads to was looked at
         _put(where, old, fill, owner, new_mode, finish, looked_at)
 
 

@@ -310,3 +310,59 @@ def test_edits_of_one_file_side_by_side_lose_none(machine: Machine, there: str |
     assert all(result["result"] and result["changes"] for result in found.values()), found
     assert "two" in (whole := (machine.folder / "f").read_text()) and "three" in whole
     assert sorted((machine.folder / "g").read_text().split()) == sorted(f"l{n}" for n in range(12))
+
+
+OVERTAKEN = """
+from pathlib import Path
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned
+
+def both(name: str, of: AbsolutePath, other: str) -> Planned:
+    paths = [of, of + "2"]
+    old = {path: file.read_bytes(path) if file.is_file(path) else b"" for path in paths}
+    left = {path: "x" for path in paths if b"x" not in old[path]}
+    if not left:
+        return "Both are there."
+    yield Plan(left, "They will be there.")
+    for path in left:
+        if path == paths[1] and not file.exists(path):
+            Path(path).write_text(other)  # by somebody else
+        file.write(path, old[path] + b"x")
+    return "They are there now."
+
+def classic(name):
+    file.write(name, b"ran")
+    if not file.exists(name + "2"):
+        Path(name + "2").write_text("by somebody else")
+        file.write(name + "2", b"ran")
+    return {"name": name, "result": True, "changes": {"file": "written"}, "comment": ""}
+"""
+
+
+def test_who_is_overtaken_tells_what_it_had_changed_and_links_are_replaced(
+    machine: Machine,
+) -> None:
+    """One state goes on, one finds all done; one that plans nothing does nothing twice."""
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(OVERTAKEN)
+    for name, target in (("link", "g"), ("dangling", "nowhere")):
+        (machine.folder / name).symlink_to(target)
+    (machine.folder / "g").write_text("g")
+    machine.write(
+        a="".join(f"{n}: {{box.both: [of: '{{tmp}}/{n}', other: {n}]}}\n" for n in ("z", "x"))
+        + "c: {box.classic: [name: '{tmp}/c']}\n"
+        + "".join(
+            f"{n}: {{file.managed: [name: '{{tmp}}/{n}', contents: n, follow_symlinks: false]}}\n"
+            for n in ("link", "dangling")
+        )
+    )
+    found = machine.results("sls", "a", code=2)
+    at = {name: str(machine.folder / name) for name in ("z", "z2", "x", "x2", "c2")}
+    assert found["z"]["changes"] == {at["z"]: "x", at["z2"]: "x"}
+    assert found["x"]["result"] and at["x"] in found["x"]["changes"]
+    assert not found["c"]["result"] and found["c"]["comment"].startswith(f"{at['c2']} was changed")
+    assert (machine.folder / "z2").read_text() == "zx"
+    assert (machine.folder / "c2").read_text() == "by somebody else"
+    for name in ("link", "dangling"):
+        assert found[name]["result"] and not (machine.folder / name).is_symlink(), found[name]
+    assert (machine.folder / "g").read_text() == "g"
