@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
 # Salt's
 NOT_USED = {*CARRIED, *CARRIED.values(), *USE, "name", "names"}
-REPEATED = 2500  # requisites that one list gives away, up to which they are repeated as Salt does
+REPEATED = 1250  # requisites that one list gives away, up to which they are repeated as Salt does
 
 
 class Reconciler:
@@ -180,14 +180,9 @@ class Reconciler:
         kind = CARRIED[item.key]
         references = list(self._references(holder.id, item))
         targets = [self._bodies(state, name) for state, name, _ in references]
-        left = sum(1 for bodies in targets if bodies)
-        is_repeated = left * sum(map(len, targets)) <= REPEATED
-        for (state, name, place), bodies in zip(references, targets, strict=True):
+        counts = _repeated(references, targets, item)
+        for (state, name, place), bodies, times in zip(references, targets, counts, strict=True):
             source = Item(str(kind), [{body.state: holder.id}], place)
-            # Salt adds the first of n listed references n times, the last one once: seen in `show
-            # lowstate` only
-            times = left if isinstance(item.value, list) and is_repeated else 1
-            left -= 1 if bodies else 0
             if state == "sls" and len(bodies) > 1:
                 common = self._common_list(str(kind), name, bodies, place)
                 common.join(source.value * times, [place] * times)
@@ -326,6 +321,21 @@ class Reconciler:
                     add_item(more, own_list(item)._replace(origin=origin))
         for user, more in taken.values():
             user.items.extend(more.items)
+
+
+def _repeated(
+    references: Sequence[tuple[str, str, Place]], targets: Sequence[Sequence[Body]], item: Item
+) -> list[int]:
+    """How often each reference is added, as Salt does (seen in `show lowstate` only): of a list,
+    again with each further one up to the next SLS.
+    """
+    counts, following = [], 0
+    for (state, _, _), bodies in zip(reversed(references), reversed(targets), strict=True):
+        counts.append(1 + following)
+        following = 0 if state == "sls" else following + bool(bodies)
+    counts.reverse()
+    added = sum(count * len(bodies) for count, bodies in zip(counts, targets, strict=True))
+    return counts if isinstance(item.value, list) and added <= REPEATED else [1] * len(references)
 
 
 def _reference(entry: object) -> tuple[str, str]:

@@ -44,3 +44,33 @@ def test_each_stage_is_shown_as_salt_has_it(machine: Machine, words: str) -> Non
     shown = json.loads(machine("show", *words.split(), "--out", "json").stdout)["local"]
     expected = STAGES["sls a" if words == "highstate" else words]
     assert json.dumps(shown) == json.dumps(expected)  # in the same order
+
+
+@pytest.mark.parametrize(
+    ("references", "times"),
+    [
+        ("{sls: b}, {sls: b}", 2),
+        ("{sls: b}, {sls: c}", 1),
+        ("{test: b}, {test: c}, {test: b}", 4),
+        ("{sls: b}, {test: b}, {sls: c}, {test: c}", 3),
+    ],
+)
+def test_a_requisite_of_others_is_repeated_as_salt_repeats_it(
+    references: str, times: int, machine: Machine
+) -> None:
+    text = f"include: [b, c]\na: {{test.nop: [require_in: [{references}]]}}\n"
+    machine.write(a=text, b="b: test.nop\n", c="c: test.nop\n", top="base: {'*': [a]}\n")
+    shown = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    assert {low["__id__"]: low.get("require") for low in shown}["b"] == [{"test": "a"}] * times
+
+
+def test_of_very_many_requisites_a_person_is_shown_the_first(machine: Machine) -> None:
+    listed = [{"test": f"a{number}"} for number in range(60)]
+    text = f"include: [a]\nb: {{test.nop: [require: {json.dumps(listed)}]}}\n"
+    machine.write(a="".join(f"a{n}: test.nop\n" for n in range(60)), b=text, top="base: {'*': [b]}")
+    shown = machine("show", "lowstate").stdout
+    assert "  - test: a49\n  - and 10 more (--verbose shows them)\n" in shown
+    assert "test: a50" not in shown
+    for whole in (("--verbose",), ("--out", "yaml")):
+        shown = machine("show", "lowstate", *whole).stdout
+        assert "- test: a59\n" in shown and "more" not in shown
