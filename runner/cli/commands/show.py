@@ -72,6 +72,8 @@ def show(
     else:
         with answer_alone(common.for_people):
             answer = queries.show(options, what, wanted, show_secrets)
+        if common.for_people and not common.verbose:
+            answer = queries.shortened(answer)
         write_value(common, answer)
     return 0
 

@@ -34,6 +34,7 @@ __all__ = ["forget", "past", "show"]
 
 NAMED = ("sls", "low-sls")  # what is shown of SLS files that are named
 STATES = ("sls", "low-sls", "highstate", "lowstate")
+MOST = 50  # requisites under one key that a person is shown
 # what says of a state with `no_log` who it is, and what it needs
 _OF_SILENT = REQUISITE_KEYS | {"state", "fun", "order", "no_log"}
 
@@ -69,6 +70,21 @@ def _shown(arguments: Mapping[str, Value], also: str = "") -> dict[str, Value]:
     """The arguments of a state with `no_log` with those values that may be shown."""
     kept = {key for key in arguments if key in _OF_SILENT or key == also or key[:2] == "__"}
     return {key: value if key in kept else HIDDEN for key, value in arguments.items()}
+
+
+def shortened(answer: Any) -> Any:
+    """States for a person: of very many requisites under one key the first."""
+    if not isinstance(answer, list):
+        return answer
+    return [
+        {key: _first(value) if key in REQUISITE_KEYS else value for key, value in low.items()}
+        for low in answer
+    ]
+
+
+def _first(value: Value) -> Value:
+    more = len(value) - MOST if isinstance(value, list) else 0
+    return [*value[:MOST], f"and {more} more (--verbose shows them)"] if more > 0 else value
 
 
 def usage(options: Options) -> dict[str, Any]:
