@@ -199,25 +199,28 @@ def has_capability(capability: int) -> bool:
 
 
 @for_states
-def refuse_mounted(action: str, path: str, below: bool = False) -> None:
-    """Raise StateFailed for a path that something is mounted on, before anything in it is changed.
+def refuse_mounted(action: str, *paths: str, below: bool = False) -> None:
+    """Raise StateFailed for paths that something is mounted on, before anything in them is changed.
 
-    action: the change that cannot be made, as a verb. below: something in it counts, too.
+    action: the change that cannot be made, as a verb. below: something in them counts, too.
     """
-    origin = _paths.source(path)
-    if origin is None or _paths.islink(path):
-        return
-    real = os.path.realpath(origin)  # os: what it is taken from
-    points = [
-        point
-        for point in _paths.mount_points()
-        if point == real or (below and point.startswith(f"{real.rstrip('/')}/"))
-    ]
-    if points:
-        raise StateFailed(
-            f"{action} of {path} failed: {os.strerror(errno.EBUSY)} ({points[0]} is a mount point)",
-            missing=[(kind, point) for point in points for kind in ("no mount", "check")],
-        )
+    mounted = _paths.mount_points() if paths else []
+    for path in paths:
+        origin = _paths.source(path)
+        if origin is None or _paths.islink(path):
+            continue
+        real = os.path.realpath(origin)  # os: what it is taken from
+        points = [
+            point
+            for point in mounted
+            if point == real or (below and point.startswith(f"{real.rstrip('/')}/"))
+        ]
+        if points:
+            busy = f"{os.strerror(errno.EBUSY)} ({points[0]} is a mount point)"
+            raise StateFailed(
+                f"{action} of {path} failed: {busy}",
+                missing=[(kind, point) for point in points for kind in ("no mount", "check")],
+            )
 
 
 # ---------------------------------------------------------------- attributes

@@ -182,4 +182,5 @@ def superfluous(
         return not stays
 
     visit(top)
+    file.refuse_mounted("remove", *sorted(removed), below=True)  # nothing goes before that
     return sorted(removed), sorted(everything)

@@ -67,9 +67,11 @@ def retention_schedule(
         "deleted": sorted(deleted, reverse=True),
         "ignored": sorted([".", "..", *(times.keys() - known.keys())], reverse=True),
     }
+    paths = [f"{name.rstrip('/')}/{entry}" for entry in deleted]
+    file.refuse_mounted("remove", *paths, below=True)
     yield Plan(changes, f"{len(deleted)} backups would have been removed from {name}.\n")
-    for entry in deleted:
-        file.remove(f"{name.rstrip('/')}/{entry}")
+    for path in paths:
+        file.remove(path)
     return f"{len(deleted)} backups were removed from {name}.\n"
 
 

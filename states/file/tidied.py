@@ -81,6 +81,7 @@ def tidied(
             removed.append(entry.path)
     if not removed:
         return f"Nothing to remove from directory {name}"
+    file.refuse_mounted("remove", *removed, below=True)
     yield Plan({"removed": removed}, f"{name} is set for tidy")
     for path in removed:
         file.remove(path)

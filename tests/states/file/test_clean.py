@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
-from harness import look
+from harness import apply, look
 
+from modules import _paths
 from runner.api import StateFailed
 from states.file.directory import directory
+from states.file.retention_schedule import retention_schedule
+from states.file.tidied import tidied
 
 BESIDE = """
 {tmp}/d:
@@ -139,3 +143,25 @@ def test_a_machine_is_not_cleaned_away(name: str, arguments: dict[str, Any]) -> 
     """A variable of a template is empty."""
     with pytest.raises(StateFailed, match=r'Refusing to .* "/"'):
         look(directory, name, **arguments)
+
+
+@pytest.mark.parametrize("run", [apply, look], ids=["real", "dry"])
+@pytest.mark.parametrize(
+    ("cleaning", "arguments"),
+    [
+        (directory, {"clean": True}),
+        (tidied, {"rmdirs": True}),
+        (retention_schedule, {"retain": {"most_recent": 1}, "strptime_format": "2020-01-0%d"}),
+    ],
+    ids=["directory", "tidied", "retention_schedule"],
+)
+def test_nothing_goes_where_a_part_is_mounted(
+    run: Any, cleaning: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "2020-01-02/in").mkdir(parents=True)
+    (tmp_path / "2020-01-01").write_text("x")
+    (tmp_path / "2020-01-03").write_text("x")
+    monkeypatch.setattr(_paths, "mount_points", lambda: [f"{tmp_path}/2020-01-02/in"])
+    with pytest.raises(StateFailed, match="is a mount point"):
+        run(cleaning, str(tmp_path), **arguments)
+    assert len([*tmp_path.iterdir()]) == 3
