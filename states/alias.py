@@ -10,9 +10,9 @@ from runner.api import NotEmpty, Plan, Planned, Trimmed
 from runner.api.claims import edits
 
 owns = edits("", "/etc/aliases")
-
 ABOUT_ONE_FILE = {"present": "target", "absent": ""}
 its_file = aliases.PATH
+DECIDES = {"present": "target"}
 OPPOSITE = {"present": "absent"}
 Alias = Annotated[Trimmed, NotEmpty()]
 

@@ -12,6 +12,7 @@ from states._tools import explained
 
 dry_run_check = writing("/etc/alternatives")
 
+DECIDES = {"set": "path"}
 OPPOSITE = {"install": Opposite("remove", by=("path",))}
 
 

@@ -7,6 +7,8 @@ from modules import chrony, file
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, WordsLine
 from runner.api.claims import edits
 
+DECIDES = {"managed": "* servers pools"}
+TOLD_APART_BY = "conf_file"
 owns = edits("conf_file")
 
 

@@ -381,6 +381,8 @@ def _odd_times(given: dict[str, str]) -> Iterator[Trap]:
             yield Trap(key, message, "schedule.present runs things at any distance")
 
 
+DECIDES = {"env_present": "value"}
+TOLD_APART_BY = "user"
 OPPOSITE = {
     "present": Opposite("absent", things=_entries),
     "env_present": Opposite("env_absent", by=("user",)),

@@ -25,6 +25,8 @@ from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states.file import _sources as sources
 
+DECIDES = {"present": "trust"}
+TOLD_APART_BY = "user gnupghome keyring"
 OPPOSITE = {"present": Opposite("absent", by=("user", "gnupghome", "keyring"))}
 Level = Literal["expired", "unknown", "not_trusted", "marginally", "fully", "ultimately"]
 

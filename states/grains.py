@@ -234,4 +234,6 @@ def _grain(name: str, **_: object) -> Iterator[Removal]:
     yield Removal(name, {"destructive": True})
 
 
+DECIDES = {"present": "value"}
+TOLD_APART_BY = "delimiter"
 OPPOSITE = {"present": Opposite("absent", things=_grain)}

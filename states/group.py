@@ -10,6 +10,7 @@ from modules import file, group, user
 from runner.api import CommandFailed, Done, Fact, Name, OneOrMany, Plan, Planned, StateFailed
 from states._account import list_meant, refuse_new_account
 
+DECIDES = {"present": "gid members"}
 OPPOSITE = {"present": "absent"}
 
 

@@ -8,6 +8,7 @@ from modules import locale as locales
 from runner.api import NonEmptyLine, Plan, Planned, StateFailed, here
 from states._tools import explained
 
+DECIDES = {"system": "* name"}
 OPPOSITE = {"present": "absent"}
 
 

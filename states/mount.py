@@ -541,4 +541,6 @@ def _mounts(
     yield Removal(name, {"device": device, "persist": persist} | given)
 
 
+DECIDES = {"mounted": "device fstype opts"}
+TOLD_APART_BY = "config"
 OPPOSITE = {"mounted": Opposite("unmounted", things=_mounts)}

@@ -7,6 +7,8 @@ from modules import file, ntp
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 from runner.api.claims import edits
 
+DECIDES = {"managed": "* servers"}
+TOLD_APART_BY = "conf_file"
 owns = edits("conf_file")
 
 

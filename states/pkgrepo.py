@@ -44,6 +44,8 @@ OPTIONS = frozenset(
     """.split()
 )
 
+DECIDES = {"managed": "humanname baseurl mirrorlist disabled enabled gpgcheck"}
+TOLD_APART_BY = "file"
 OPPOSITE = {"managed": "absent"}
 
 

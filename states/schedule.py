@@ -12,6 +12,7 @@ from runner.api import Done, Duration, Line, NonEmptyLine, OneOrMany, Plan, Plan
 from states.file.managed import managed
 from states.systemd import unit
 
+DECIDES = {"present": "function job_args job_kwargs seconds minutes hours days cron when splay"}
 OPPOSITE = {"present": "absent", "enabled": "disabled"}
 
 

@@ -12,6 +12,8 @@ from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFai
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, Wording, comes_after
 
+DECIDES = {"present": "type bits"}
+
 PAIR = Kind(
     "key {name}",
     Wording(

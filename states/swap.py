@@ -16,6 +16,7 @@ from states._mount import told_at_boot
 from states._rights import only_root
 
 dry_run_check = only_root("swapon")
+DECIDES = {"file": "size"}
 OPPOSITE = {"file": "absent"}
 SWAP = Kind("swap file {name}")
 UNITS = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -6,6 +6,8 @@ from __future__ import annotations
 from modules import file, timezone
 from runner.api import NonEmptyLine, Plan, Planned, StateFailed
 
+DECIDES = {"system": "* name utc"}
+
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change the zone."""

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
     from typing import Any
 
+DECIDES = {
+    "present": "uid gid home shell fullname roomnumber workphone homephone other mindays maxdays"
+    " inactdays warndays expire password_lock linger password:enforce_password groups:remove_groups"
+}
 OPPOSITE = {"present": "absent"}
 PasswordHash = Annotated[Line, CheckUnless("hash_password", shadow.hash_problem, shadow.HASH_HINT)]
 

@@ -38,6 +38,10 @@ class StateModule(Protocol):
     SELF_REFRESH: a change of the state itself also calls mod_watch.
     OPPOSITE: the functions that make things, with those that remove them (their names, or
         Opposite values of runner.api.opposite), for `runner orphans` and `runner prune`.
+    DECIDES: by function the arguments, in one text, of which two states of one thing may not say
+        different values ("uid shell"); "groups:remove_groups" counts unless remove_groups is false,
+        and "* hostname" is of what there is but once, whatever the name. TOLD_APART_BY: the
+        arguments that tell things of one name apart.
     owns(fun, name, **arguments): yields what a state decides of the machine, as Claim values of
         runner.api.claims, by which `runner check` finds states that undo each other.
     traps(fun, name, **arguments): yields Trap values of runner.api.claims: what compiles and is
@@ -63,3 +67,5 @@ class StateModule(Protocol):
     its_file: str | Callable[..., str]
     WRITES_MANY: Collection[str]
     NON_IDEMPOTENT: Mapping[str, str]
+    DECIDES: Mapping[str, str]
+    TOLD_APART_BY: str

@@ -10,6 +10,8 @@ from modules.certificates import acme
 from runner.api import AbsolutePath, Line, Mode, Name, Plan, Planned, StateFailed
 from states._rights import writing
 
+DECIDES = {"cert": "owner group email server"}
+
 dry_run_check = writing("/etc/letsencrypt")
 
 LIVE = acme.LIVE

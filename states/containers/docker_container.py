@@ -12,6 +12,8 @@ from runner.api import Done, Duration, Line, Name, Named, OneOrMany, Plan, Plann
 from states._tools import explained
 from states.containers._docker import ENGINE, OwnName, WantedContainer
 
+DECIDES = {"running": "image"}
+
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"
 }

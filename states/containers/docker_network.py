@@ -292,4 +292,5 @@ def absent(name: Name) -> Planned:
 
 autorequire = comes_after("A network comes after the engine.", *ENGINE)
 
+DECIDES = {"present": "driver internal enable_ipv6 attachable subnet iprange gateway"}
 OPPOSITE = {"present": "absent"}

@@ -12,6 +12,8 @@ from runner.api.kinds import comes_after
 from states._tools import explained
 from states.containers._docker import ENGINE, OwnName, refuse_without_driver
 
+DECIDES = {"present": "driver"}
+
 
 def present(
     name: OwnName,

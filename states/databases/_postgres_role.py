@@ -23,6 +23,8 @@ KINDS = {
     for kind in ("user", "group")
 }
 
+DECIDED = "createdb createroles superuser replication inherit login password"
+
 
 def present(wanted: Role, kind: str, name: str, server: PostgresServer) -> Planned:
     """The state of a role that has to be there. kind: user or group."""

@@ -10,6 +10,9 @@ from runner.api.kinds import Kind, Property, comes_after
 from states.databases._mysql import REASON, SERVER
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
+DECIDES = {"present": "character_set collate"}
+TOLD_APART_BY = "connection_host connection_port connection_unix_socket"
+
 DATABASE = Kind(
     "database {name}",
     CREATED._replace(

@@ -85,4 +85,6 @@ def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServe
 
 autorequire = comes_after("An account comes after the server.", *SERVER)
 
+DECIDES = {"present": "password password_hash auth_plugin unix_socket"}
+TOLD_APART_BY = "host connection_host connection_port connection_unix_socket"
 OPPOSITE = {"present": Opposite("absent", by=("host",))}

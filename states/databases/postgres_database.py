@@ -13,6 +13,9 @@ from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
+DECIDES = {"present": "owner tablespace"}
+TOLD_APART_BY = "db_host db_port"
+
 DATABASE = Kind(
     "database {name}",
     CREATED._replace(provides={"postgres_database": "{name}"}),

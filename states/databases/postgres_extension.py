@@ -12,6 +12,9 @@ from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity
 from states.databases._wording import REMOVED, making
 
+DECIDES = {"present": "schema ext_version"}
+TOLD_APART_BY = "maintenance_db db_host db_port"
+
 EXTENSION = Kind(
     "extension {name}",
     making("install", "installed", "Installed"),

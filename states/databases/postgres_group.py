@@ -44,4 +44,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
 autorequire = _postgres_role.autorequire
 
+DECIDES = {"present": _postgres_role.DECIDED}
+TOLD_APART_BY = "db_host db_port"
 OPPOSITE = {"present": "absent"}

@@ -10,6 +10,9 @@ from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
+DECIDES = {"present": "owner"}
+TOLD_APART_BY = "dbname db_host db_port"
+
 SCHEMA = Kind(
     "schema {name}",
     CREATED._replace(

@@ -46,4 +46,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
 autorequire = _postgres_role.autorequire
 
+DECIDES = {"present": f"{_postgres_role.DECIDED} valid_until"}
+TOLD_APART_BY = "db_host db_port"
 OPPOSITE = {"present": "absent"}

@@ -23,6 +23,8 @@ Key = Annotated[
 DatabaseName = Annotated[Name, Pattern(r"[\w-]+", "the name of a database (letters, digits, -, _)")]
 NOT_SET, LOCKED = "not set", "locked"
 
+DECIDES = {"set": "value"}
+TOLD_APART_BY = "user database"
 OPPOSITE = {
     "set": Opposite("reset", by=("user", "database")),
     "lock": Opposite("unlock", by=("database",)),

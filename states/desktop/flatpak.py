@@ -14,6 +14,8 @@ from runner.api.opposite import Opposite
 from states._run_as import dry_run_check as dry_run_check
 
 Method = Literal["system", "user"]
+DECIDES = {"add_remote": "location"}
+TOLD_APART_BY = "method user"
 OPPOSITE = {"installed": Opposite("uninstalled", by=("method", "user"))}
 PACKAGE = Kind(
     'Package "{name}"',

@@ -10,6 +10,7 @@ from runner.api import OPEN, Name, Planned
 from runner.api.kinds import Kind, Property, Wording, comes_after
 from states._tools import explained
 
+DECIDES = {"installed": "channel classic"}
 OPPOSITE = {"installed": "removed"}
 SNAP = Kind(
     'Package "{name}"',

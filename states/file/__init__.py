@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from runner.api import Plan
     from runner.api.claims import Claim, Trap
 
+DECIDES = {"capability": "caps"}
+
 _WORDS = (
     "absent accumulated append blockreplace cached capability comment copy decode directory exists "
     "hardlink keyvalue line managed missing mknod patch prepend pruned recurse rename replace "

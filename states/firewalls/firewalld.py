@@ -12,6 +12,8 @@ from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, Record, Stat
 from runner.api.kinds import comes_after
 from states._tools import explained
 
+DECIDES = {"present": "default masquerade"}
+
 
 def _no_port(text: str) -> str | None:
     match = re.fullmatch(r"([\w-]+)/(tcp|udp|sctp|dccp)", text.strip())

@@ -233,4 +233,6 @@ def _change(failed: str, *commands: str) -> None:
 
 autorequire = comes_after("Sets come after the program that makes them.", ("pkg", "ipset"))
 
+DECIDES = {"set_present": "set_type"}
+TOLD_APART_BY = "family"
 OPPOSITE = {"set_present": "set_absent", "present": Opposite("absent", by=("set_name", "entry"))}

@@ -20,6 +20,9 @@ from states.firewalls._iptables import (
     warn_of_position,
 )
 
+DECIDES = {"set_policy": "* policy"}
+TOLD_APART_BY = "chain table family"
+
 Family = Literal["ipv4", "ipv6"]
 Table = Literal["filter", "nat", "mangle", "raw", "security"]
 Chain = Annotated[

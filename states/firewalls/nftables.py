@@ -11,6 +11,9 @@ from runner.api.kinds import comes_after
 from states._tools import explained
 from states.firewalls._iptables import Position, warn_of_position
 
+DECIDES = {"set_policy": "* policy"}
+TOLD_APART_BY = "chain table family"
+
 Family = Literal["ipv4", "ipv6", "ip", "ip4", "ip6", "inet", "arp", "bridge", "netdev"]
 # names that nft has for priorities; those of bridges are others
 PRIORITIES = {"raw": -300, "mangle": -150, "dstnat": -100, "filter": 0, "security": 50}

@@ -12,6 +12,8 @@ from runner.api.offline import at_boot
 from states._rights import only_root
 from states._tools import explained
 
+DECIDES = {"default": "policy"}
+
 dry_run_check = only_root("ufw")
 
 Direction = Literal["in", "out"]

@@ -9,6 +9,8 @@ from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import edits
 from runner.api.kinds import comes_after
 
+DECIDES = {"value_present": "value"}
+TOLD_APART_BY = "xpath"
 owns = edits()
 
 

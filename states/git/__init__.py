@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 from states._run_as import dry_run_check as dry_run_check
 
+DECIDES = {"config_set": "value multivar"}
+TOLD_APART_BY = "repo user global"
+
 FUNCTIONS = {
     "cloned": "cloned",
     "config_set": "config",

@@ -18,6 +18,8 @@ Crate = Annotated[
     Name, Pattern(r"[A-Za-z0-9_][\w-]*", "the name of a package (letters, digits, - and _)")
 ]
 
+DECIDES = {"installed": "version"}
+TOLD_APART_BY = "root user"
 OPPOSITE = {"installed": Opposite("removed", by=("root", "user"))}
 
 

@@ -26,6 +26,7 @@ from states import _run_as
 from states.languages._requirements import files
 from states.languages.pip import PipOptions, installed
 
+DECIDES = {"managed": "system_site_packages python"}
 owns = makes()
 
 

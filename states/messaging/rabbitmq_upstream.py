@@ -11,6 +11,8 @@ from runner.api.kinds import comes_after
 from states._tools import explained
 from states.messaging._rabbitmq import SERVER
 
+DECIDES = {"present": "uri"}
+
 
 def present(
     name: Name,

@@ -15,6 +15,7 @@ Rights = dict[str, dict[str, str]]
 
 NON_IDEMPOTENT = {"present": "with force and without a password it is taken away in each run"}
 
+DECIDES = {"present": "password tags"}
 OPPOSITE = {"present": "absent"}
 
 

@@ -9,6 +9,9 @@ from modules.messaging.redis import Connection, RedisServer
 from runner.api import Done, Line, NonEmptyLine, Plan, Planned, Secret, StateFailed
 from runner.api.kinds import comes_after
 
+DECIDES = {"string": "value"}
+TOLD_APART_BY = "host port db"
+
 NON_IDEMPOTENT = {"string": "with expire the time begins anew in each run"}
 
 

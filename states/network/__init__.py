@@ -35,6 +35,8 @@ from states.network import _interface
 from states.network._arguments import Address, Hostname
 from states.network._interface import Wanted
 
+DECIDES = {"managed": "type proto ipaddr gateway", "system": "* hostname gateway"}
+
 Commands = Annotated[OneOrMany[WordsLine] | None, requires_feature("commands")]
 
 

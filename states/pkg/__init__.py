@@ -14,6 +14,7 @@ from runner.api import (
     Plan,
     Planned,
     StateFailed,
+    claims,
     here,
     requires_feature,
 )
@@ -36,6 +37,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Annotated, Any
+
+    from runner.api.claims import Claim
 
 PROVIDERS = pkg.PROVIDERS
 COMES_LAST = frozenset({"autoremoved", "declared"})
@@ -341,6 +344,14 @@ def _held_names(name: str, pkgs: Names | None = None, **_: object) -> Iterator[R
     for entry in pkgs or [name]:
         package = selection.name_of(entry)
         yield Removal(package, check={}, thing=f"{package}, held")
+
+
+def owns(fun: str, name: str, **arguments: Any) -> Iterator[Claim]:
+    """The one version that a package has to have."""
+    for removal in _packages(name, **arguments) if fun in ("installed", "latest") else ():
+        version = "latest" if fun == "latest" else str((removal.check or {}).get("version") or "")
+        if version and not version.startswith(tuple("<>=!~")) and "*" not in version:
+            yield claims.Claim(claims.VALUE, f"pkg {removal.name}", "version", values=(version,))
 
 
 autorequire = comes_after(

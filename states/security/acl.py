@@ -276,4 +276,6 @@ def autorequire(
     yield ("group" if "g" in acl_type else "user"), acl_name
 
 
+DECIDES = {"present": "perms"}
+TOLD_APART_BY = "acl_type acl_name"
 OPPOSITE = {"present": Opposite("absent", by=("acl_type", "acl_name"))}

@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from modules import file
 from modules.security import apparmor
 from runner.api import Name, Plan, Planned
+from runner.api.claims import VALUE, Claim
 from runner.api.offline import offline_as
 from states._rights import only_root
 
 dry_run_check = only_root("apparmor_parser")
 
 _LINKS = {"enforce": None, "complain": "force-complain", "disabled": "disable"}
+
+
+def owns(fun: str, name: str, **_: object) -> Iterator[Claim]:
+    """The mode of a profile."""
+    yield Claim(VALUE, f"apparmor {name}", "mode", values=(fun,))
 
 
 def enforced(name: Name) -> Planned:

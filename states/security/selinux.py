@@ -11,6 +11,8 @@ from runner.api import AbsolutePath, Column, Line, Name, Plan, Planned, StateFai
 from runner.api.offline import is_offline, offline_as
 from states._rights import only_root
 
+DECIDES = {"boolean": "value", "mode": "* name"}
+
 dry_run_check = only_root("semanage")
 
 MODES = {"enforcing": "Enforcing", "1": "Enforcing", "permissive": "Permissive", "0": "Permissive"}

@@ -11,6 +11,8 @@ from runner.api import AbsolutePath, Line, Named, Plan, Planned, StateFailed
 from states._rights import only_root
 from states._tools import explained
 
+DECIDES = {"formatted": "fs_type"}
+
 dry_run_check = only_root("mkfs and blockdev")
 Option = Annotated[bool | int | Line, Named(disk.TUNABLE.__contains__)]
 

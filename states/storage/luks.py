@@ -16,6 +16,7 @@ from states._rights import only_root
 from states.storage._mapped import MappedName
 
 dry_run_check = only_root("cryptsetup")
+DECIDES = {"opened": "device"}
 OPPOSITE = {"opened": "closed"}
 Passphrase = Secret[NonEmptyLine]
 Mapped = Annotated[

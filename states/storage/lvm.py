@@ -22,6 +22,9 @@ from runner.api import (
 from states._rights import only_root
 from states._tools import explained
 
+DECIDES = {"lv_present": "size extents"}
+TOLD_APART_BY = "vgname"
+
 dry_run_check = only_root("lvm")
 
 MEMBER = "LVM2_member"  # what a device holds that is a physical volume

@@ -30,6 +30,8 @@ from states.systemd import _declared, _setting
 from states.systemd._declared import sysusers, sysusers_absent, tmpfiles, tmpfiles_absent
 from states.systemd._setting import setting, setting_absent
 
+DECIDES = {"unit": "enable running"}
+TOLD_APART_BY = "user"
 OPPOSITE = {
     "setting": Opposite("setting_absent", by=("daemon",)),
     "tmpfiles": Opposite("tmpfiles_absent"),

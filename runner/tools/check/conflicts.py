@@ -21,6 +21,7 @@ from runner.sources.fileroots import FileTree
 from runner.support.files.text import text_to_show
 from runner.tools.check.lint import CONDITIONS
 
+NUMBERED = ("gid", "expire")  # a number or a name, a day: which is which is not known here
 LARGEST = 1024 * 1024  # bytes of a file of the tree that is compared with edits
 
 
@@ -198,16 +199,44 @@ def _claims(function: StateFunction, chunk: Chunk, registry: Registry) -> Iterat
     if owns is not None:
         arguments = {"fun": chunk.fun, **chunk.args, "name": chunk.name}
         yield from answer_of(owns, "owns", chunk, arguments) or ()
+    yield from _said(function, chunk)
     for thing in opposites.things(registry, function, chunk):
         yield Claim(ABSENT if thing.removed else PRESENT, thing.name)
+
+
+def _said(function: StateFunction, chunk: Chunk) -> Iterator[Claim]:
+    """Yield the values that a state gives the arguments which its module DECIDES."""
+    decided = (function.hook("DECIDES") or {}).get(chunk.fun, "").split()
+    arguments = {**chunk.args, "name": chunk.name}
+    apart = (function.hook("TOLD_APART_BY") or "").split()
+    told = [f"{key} {arguments[key]}" for key in apart if arguments.get(key) is not None]
+    its_name = chunk.name.rstrip("/") or "/"
+    name = chunk.function if "*" in decided else f"{chunk.state} {its_name}"
+    for entry in decided:
+        argument, _, unless = entry.partition(":")
+        value = arguments.get(argument)
+        if value is None or arguments.get(unless) is False:
+            continue
+        text = _plain(value)
+        number = " number" * (argument in NUMBERED and text.isdecimal())
+        yield Claim(VALUE, ", ".join([name, *told]), f"{argument}{number}", values=(text,))
+
+
+def _plain(value: object) -> str:
+    """A value, however it is written: the order of a list says nothing."""
+    if isinstance(value, dict):
+        return _plain([f"{key}: {_plain(each)}" for key, each in value.items()])
+    if isinstance(value, list):
+        return "\n".join(sorted(map(_plain, value)))
+    return str(int(value) if isinstance(value, bool) else value).strip()
 
 
 def _of_tree(claim: Claim, chunk: Chunk, tree: FileTree) -> Iterator[Claim]:
     """A claim; of a folder of the tree one for each of its files."""
     if claim.extent != TREE:
-        yield claim
+        yield claim if claim.thing else claim._replace(thing="/")  # of a path without its end
         return
-    yield Claim(PRESENT, claim.thing)
+    yield Claim(PRESENT, claim.thing or "/")
     if claim.source.startswith("salt://"):
         folder = claim.source.removeprefix("salt://").partition("?")[0].rstrip("/")
         for path in tree.files(folder, chunk.env):

@@ -8,6 +8,9 @@ import json
 import pytest
 from command import Machine
 from harness import own_name
+from trying import REGISTRY
+
+from runner.language.arguments.bind import known
 
 WHOLE = 'w: {file.managed: [{name: /f}, {contents: "one\\ntwo"}]}\n'
 APPENDING = "{name: /x}, {pattern: ^a}, {append_if_not_found: true}"
@@ -179,6 +182,48 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
             "a: {pkg.purged: [{name: x}]}\nb: {pkg.installed: [{name: x}]}\n",
             "pkg x is removed by pkg.purged a and made by pkg.installed b",
         ),
+        (
+            "a: {file.directory: [{name: /}, {user: bob}]}\n"
+            "b: {file.directory: [{name: /}, {user: root}]}\n",
+            "user of / is set differently by two states",
+        ),
+        (
+            "a: {mysql_user.present: [{name: zoe}, {password: one}]}\n"
+            "b: {mysql_user.present: [{name: zoe}, {password: two}]}\n",
+            "password of mysql_user zoe is set differently by two states: mysql_user.present a and",
+        ),
+        (
+            "a: {postgres_user.present: [{name: zoe}, {superuser: true}]}\n"
+            "b: {postgres_user.present: [{name: zoe}, {superuser: false}]}\n",
+            "superuser of postgres_user zoe is set differently",
+        ),
+        (
+            "a: {user.present: [{name: zoe}, {shell: /bin/sh}, {groups: [a, b]}]}\n"
+            "b: {user.present: [{name: zoe}, {shell: /bin/bash}, {groups: [b, a]}]}\n",
+            "shell of user zoe is set differently by two states: user.present a and user.present b",
+        ),
+        (
+            "Europe/Berlin: {timezone.system: []}\nUTC: {timezone.system: []}\n",
+            "name of timezone.system is set differently by two states",
+        ),
+        (
+            "a: {pkg.installed: [{pkgs: [x: '1', y: '1']}]}\n"
+            "b: {pkg.installed: [{name: y}, {version: '2'}]}\n",
+            "version of pkg y is set differently by two states",
+        ),
+        (
+            "a: {pkg.installed: [{name: y}, {version: '2'}]}\nb: {pkg.latest: [{name: y}]}\n",
+            "version of pkg y is set differently by two states",
+        ),
+        (
+            "a: {iptables.set_policy: [{chain: INPUT}, {policy: DROP}]}\n"
+            "b: {iptables.set_policy: [{chain: INPUT}, {policy: ACCEPT}]}\n",
+            "policy of iptables.set_policy, chain INPUT is set differently",
+        ),
+        (
+            "a: {apparmor.complain: [{name: x}]}\nb: {apparmor.enforced: [{name: x}]}\n",
+            "mode of apparmor x is set differently by two states",
+        ),
     ],
 )
 def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
@@ -242,12 +287,75 @@ def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
         "c: {cmd.run: [{name: make}, {creates: /f}, {onlyif: 'false'}]}\n"
         "d: {cmd.wait: [{name: make}, {creates: /f}]}\n",
         "a: {pkg.purged: [{name: x}]}\nb: {pkg.installed: [{name: y}]}\n",
+        "a: {mysql_user.present: [{name: zoe}, {password: one}]}\n"
+        "b: {mysql_user.present: [{name: zoe}, {password: two}, {host: '%'}]}\n"
+        "c: {mysql_user.present: [{name: zoe}, {password: one}]}\n",
+        "a: {user.present: [{name: zoe}, {uid: 7}, {gid: 7}, {groups: [x]}]}\n"
+        "b: {user.present: [{name: zoe}, {uid: '7'}, {gid: zoe}, {groups: [y]},"
+        " {remove_groups: false}, {password: '*'}]}\n"
+        "c: {user.present: [{name: zoe}, {enforce_password: false}, {password: '!'}]}\n",
+        "a: {pkg.installed: [{name: y}, {version: '2'}]}\n"
+        "b: {pkg.installed: [{pkgs: [y, x: '1']}]}\n"
+        "c: {pkg.installed: [{name: y}, {version: '>=1'}]}\n",
+        "a: {postgres_extension.present: [{name: x}, {schema: a}, {maintenance_db: one}]}\n"
+        "b: {postgres_extension.present: [{name: x}, {schema: b}, {maintenance_db: two}]}\n",
     ],
 )
 def test_states_that_get_on_are_not(text: str, machine: Machine) -> None:
     (machine.folder / "states/t").mkdir()
     (machine.folder / "states/t/x").write_text("text\n")
     assert said(machine, text) == []
+
+
+NOTHING = {  # with arguments that say how, when or whether; or what only adds
+    "at",
+    "cmd",
+    "composer",
+    "debconf",
+    "docker_compose",
+    "docker_image",
+    "environ",
+    "event",
+    "http",
+    "kmod",
+    "mysql_grants",
+    "mysql_query",
+    "npm",
+    "pip",
+    "postgres_cluster",
+    "postgres_initdb",
+    "postgres_language",
+    "postgres_privileges",
+    "process",
+    "rabbitmq_cluster",
+    "rabbitmq_plugin",
+    "raid",
+    "saltutil",
+    "ssh_known_hosts",
+    "supervisord",
+    "system",
+    "btrfs",
+    "test",
+}
+
+
+def test_each_module_says_what_it_decides() -> None:
+    silent, unknown = set(), []
+    for module in REGISTRY.state_modules():
+        for name in REGISTRY.state_functions(module):
+            function = REGISTRY.state(f"{module}.{name}")
+            decided = (function.hook("DECIDES") or {}).get(name)
+            arguments = known(function.function)
+            if decided:
+                words = (
+                    decided.replace(":", " ").split()
+                    + (function.hook("TOLD_APART_BY") or "").split()
+                )
+                unknown += [f"{module}.{name}: {word}" for word in {*words} - {"*"} - arguments]
+            if not (function.hook("DECIDES") or function.hook("owns")) and arguments - {"name"}:
+                silent.add(module)
+    assert unknown == [], "no such argument"
+    assert silent == NOTHING, "`DECIDES` of the module (runner/api/state_module.py) has to say"
 
 
 def test_states_of_two_environments_are_not_compared(machine: Machine) -> None:
