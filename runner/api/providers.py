@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
     P = TypeVar("P")
 else:  # typing costs more than a run of some packages
-    P, Generic = None, {None: object}
+    P = None
+
+    class _Subscriptable:
+        def __class_getitem__(cls, kind: object) -> type:
+            return cls
+
+    Generic = {None: _Subscriptable}
 
     class Interface:
         """Stands for Provider in the interface of a kind that is not to import typing."""
