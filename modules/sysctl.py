@@ -123,6 +123,12 @@ def _name(line: str) -> tuple[str, ...]:
 _by_name = LinesBy(_name)
 
 
+@for_states
+def is_write_only(name: str) -> bool:
+    """Return whether a parameter only takes values, as net.ipv4.route.flush: it has none."""
+    return exists(name) and not _paths.stat(_path(name)).st_mode & 0o444
+
+
 def exists(name: str) -> bool:
     """Return whether the kernel has a parameter."""
     return _paths.exists(_path(name))

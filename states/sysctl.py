@@ -83,8 +83,16 @@ def present(
             f"Failed to set {name} to {value}: sysctl {name} does not exist",
             missing=_missing_facts(name),
         )
-    runs = sysctl.is_value(name, wanted)
     configured = sysctl.kept(name, config)
+    if not sysctl.is_write_only(name):
+        runs = sysctl.is_value(name, wanted)
+    elif persist:  # the file tells whether it was written
+        runs = configured is not None and " ".join(configured.split()) == wanted
+    else:
+        raise StateFailed(
+            f"{name} only takes values: nothing tells whether {value} was written. Use cmd.run with"
+            f" `sysctl -w {name}={wanted}` and `onchanges`, or keep it in a file (persist)"
+        )
     if runs and not persist:
         return f"Sysctl value {name} = {value} is already set"
     if runs and configured is not None and " ".join(configured.split()) == wanted:

@@ -3,11 +3,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command import Machine
+from harness import apply
 
 from modules import sysctl
+from runner.api import StateFailed
+from states.sysctl import present
 
 
 def test_a_value_is_read_whole(machine: Machine) -> None:
@@ -38,3 +42,23 @@ def test_a_value_may_be_shown_in_another_form(
 ) -> None:
     monkeypatch.setattr(sysctl, "get", lambda name: shown)
     assert sysctl.is_value(name, said) is same
+
+
+def test_a_parameter_that_only_takes_values(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is written when the file is, and no run after that finds drift."""
+    flush, kept, name = tmp_path / "flush", str(tmp_path / "kept"), "net.ipv4.route.flush"
+    flush.touch(0o200)
+    written: list[object] = []
+    monkeypatch.setattr(sysctl, "_path", lambda name: str(flush))
+    monkeypatch.setattr(sysctl, "get", lambda name: "")
+    monkeypatch.setattr(
+        sysctl.cmd,
+        "execute",
+        lambda argv: written.append(argv[-1]) or SimpleNamespace(retcode=0),
+    )
+    changes = [bool(apply(present, name, 1, config=kept).changes) for _ in range(3)]
+    assert (changes, written) == ([True, False, False], [f"{name}=1"])
+    with pytest.raises(StateFailed, match=r"only takes values.*onchanges"):
+        apply(present, name, 1, persist=False)
