@@ -22,6 +22,7 @@ Database = Annotated[
         "`- database: app.*` means all tables of app",
     ),
 ]
+RightsLine = Annotated[Line, Check(mysql.rights_problem)]
 GRANT = Kind(
     "grant {what}",
     Wording(
@@ -54,7 +55,7 @@ def traps(
 
 def present(
     name: Line,
-    grant: Line,
+    grant: RightsLine,
     database: Database,
     user: NameOrEmpty,
     host: Line = "localhost",
@@ -118,7 +119,7 @@ def _granting(
 
 def absent(
     name: Line,
-    grant: Line,
+    grant: RightsLine,
     database: Database,
     user: NameOrEmpty,
     host: Line = "localhost",

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer
-from runner.api import Line, NonEmptyLine, OneOrMany, Planned, StateFailed
+from runner.api import Check, Line, NonEmptyLine, OneOrMany, Planned, StateFailed
 from runner.api.kinds import Kind, Wording
 from states.databases._postgres import SERVER, require_role
 
 ObjectType = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
 ]
+Right = Annotated[Line, Check(postgres.rights_problem)]
 PRIVILEGES = Kind(
     "the privilege(s): {shown}",
     Wording(
@@ -38,7 +39,7 @@ def present(
     name: NonEmptyLine,
     object_name: Line,
     object_type: ObjectType,
-    privileges: OneOrMany[Line] | None = None,
+    privileges: OneOrMany[Right] | None = None,
     grant_option: bool | None = None,
     prepend: Line = "public",
     server: Connection = PostgresServer(),
@@ -80,7 +81,7 @@ def absent(
     name: NonEmptyLine,
     object_name: Line,
     object_type: ObjectType,
-    privileges: OneOrMany[Line] | None = None,
+    privileges: OneOrMany[Right] | None = None,
     prepend: Line = "public",
     server: Connection = PostgresServer(),
 ) -> Planned:

@@ -35,6 +35,15 @@ PATH = "packages have no path with"
             ("mysql_grants.present", "g", "grant=all", "database=app", "user=a"),
             "expected db.table,",
         ),
+        (
+            ("mysql_grants.present", "g", "grant=selct,insert", "database=app.*", "user=a"),
+            "no right SELCT: did you mean SELECT?",
+        ),
+        (
+            ("postgres_privileges.present", "r", "object_name=t", "object_type=table")
+            + ("privileges=[updte]",),
+            "no right UPDTE: did you mean UPDATE?",
+        ),
         (("firewalld.present", "name=z", "ports=[80/tcp, 99999/tcp]"), "a port to 65535"),
         (("firewalld.service", "name=s", "ports=[http]"), "a slash and a protocol, not http"),
         (("host.only", "name=db", "hostnames=[::1]"), "expected an IP address, and db is none"),

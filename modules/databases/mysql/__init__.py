@@ -20,6 +20,7 @@ from modules.databases.mysql._grants import (
 )
 from modules.databases.mysql._grants import lines as grant_lines
 from modules.databases.mysql._grants import rights as read_rights
+from modules.databases.mysql._grants import rights_problem as rights_problem
 from modules.databases.mysql._server import (
     SERVICES,
     Connection,

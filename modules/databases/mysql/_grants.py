@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from modules.databases._words import unknown_right
 from modules.databases.mysql._server import MysqlServer, account, name
 from runner.api import Record, StateFailed
 
@@ -27,6 +28,29 @@ _ALIASES = {
     "DELETE VERSIONING ROWS": "DELETE HISTORY",
     "CREATE TEMPORARY TABLE": "CREATE TEMPORARY TABLES",
 }
+
+
+# of MySQL 8 and MariaDB 11; what has an underscore comes with components of MySQL
+_STATIC = """
+    ALTER, ALTER ROUTINE, BINLOG ADMIN, BINLOG REPLAY, CONNECTION ADMIN, CREATE, CREATE ROLE,
+    CREATE ROUTINE, CREATE TABLESPACE, CREATE USER, CREATE VIEW, DELETE, DELETE HISTORY, DROP,
+    DROP ROLE, EVENT, EXECUTE, FEDERATED ADMIN, FILE, GRANT OPTION, INDEX, INSERT, LOCK TABLES,
+    PROCESS, PROXY, READ ONLY ADMIN, REFERENCES, RELOAD, REPLICA MONITOR,
+    REPLICATION MASTER ADMIN, SELECT, SET USER, SHOW CREATE ROUTINE, SHOW DATABASES, SHOW VIEW,
+    SHUTDOWN, SLAVE MONITOR, SUPER, TRIGGER, UPDATE, USAGE
+"""
+KNOWN = {" ".join(word.split()) for word in _STATIC.split(",")}
+KNOWN |= _ALIASES.keys() | {*_ALIASES.values()}
+
+
+def rights_problem(text: str) -> str | None:
+    """What is wrong with rights as somebody wrote them, if anything."""
+    try:
+        given = rights(text).names
+    except StateFailed as failure:
+        return failure.message
+    odd = [word for word in given if word not in KNOWN and "_" not in word]
+    return unknown_right(odd[0], KNOWN) if odd else None
 
 
 class Level(Record):

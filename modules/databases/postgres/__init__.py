@@ -12,6 +12,7 @@ from modules import _paths, cmd, file
 from modules._machine.processes import missing, needs
 from modules._texts.lines import join_lines, one_line, plain_name
 from modules.databases.postgres._rights import KINDS, grantee, held, member, target, wanted
+from modules.databases.postgres._rights import problem as rights_problem
 from modules.databases.postgres._roles import FLAGS, Role, matches, moment, roles, split
 from modules.databases.postgres._server import (
     Asked,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modules.databases._words import unknown_right
 from modules.databases.postgres._server import PostgresServer, literal, name
 from runner.api import StateFailed
 
@@ -30,6 +31,13 @@ _PLACES = {
     "database": ("pg_database", "datname = {text}", "datacl", "datdba", "d"),
     "function": ("pg_proc", "oid = to_regprocedure({text})", "proacl", "proowner", "f"),
 }
+
+
+def problem(text: str) -> str | None:
+    """What is wrong with rights that somebody wrote, whatever they are on."""
+    known = {"ALL", *SHORT, *(right for rights in RIGHTS.values() for right in rights)}
+    words = [word.strip().upper() for word in text.split(",")]
+    return next((unknown_right(word, known) for word in words if word not in known), None)
 
 
 def wanted(kind: str, rights: Sequence[str] | None) -> list[str]:
