@@ -7,6 +7,7 @@ import gc
 import sys
 
 from runner.cli.parsing import app, fast_parser
+from runner.cli.parsing.option_spec import COMMANDS
 from runner.cli.running import exit_codes
 from runner.model import releases
 
@@ -37,7 +38,9 @@ def _run(arguments: list[str]) -> int:
     call = fast_parser.command(wanted, words[1:])
     if call is not None:
         return call()
-    answer = app.build(wanted)(args=words, prog_name="runner", standalone_mode=False)
+    called = [word for word in words[wanted == "--" :][:1] if word in COMMANDS]
+    built = app.build(called or COMMANDS, listed=not called)
+    answer = built(args=words, prog_name="runner", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
 
 

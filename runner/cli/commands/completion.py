@@ -17,6 +17,7 @@ from runner.cli.parsing.option_spec import (
     argument,
     command_named,
     parameters_of,
+    text_about,
 )
 from runner.cli.running import logs
 from runner.cli.running.options import Common, overrides
@@ -102,8 +103,8 @@ def _for_bash(value: str, typed: str, quote: str) -> str:
 
 
 def candidates(typed: list[str], described: bool = True) -> Iterator[Named]:
-    """The words that fit where the last one stands. described: commands, too, which costs an import
-    each.
+    """The words that fit where the last one stands. described: commands, too, for which their
+    files are read.
     """
     *before, current = typed or [""]
     if not before:
@@ -125,7 +126,7 @@ def _commands(beginning: str, described: bool) -> Iterator[Named]:
     """The commands that begin so, each with the first sentence about it."""
     for name in COMMANDS:
         if name.startswith(beginning):
-            about = (command_named(name).__doc__ or "") if described else ""
+            about = text_about(name) if described else ""
             yield name, re.split(r"(?<=\.)\s", about)[0]
     yield from (("--help", ""), ("--version", ""))
 

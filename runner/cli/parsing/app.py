@@ -6,12 +6,12 @@ wrong with one.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
-from runner.cli.parsing.option_spec import COMMANDS, Option, command_named
+from runner.cli.parsing.option_spec import COMMANDS, Option, command_named, text_about
 from runner.model import releases
 from runner.model.errors import UsageError
 
@@ -22,10 +22,8 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-def build(wanted: str = "") -> Callable[..., object]:
-    """The application: with the wanted command alone if there is one of that name, else with all of
-    them.
-    """
+def build(names: Iterable[str] = COMMANDS, listed: bool = False) -> Callable[..., object]:
+    """The application with these commands. listed: what is said of each in a list is enough."""
     app = typer.Typer(
         name="runner",
         rich_markup_mode=None,
@@ -51,8 +49,11 @@ def build(wanted: str = "") -> Callable[..., object]:
         holds the lock, 4 a new tree was refused and the last good one run.
         """
 
-    for name in [wanted] if wanted in COMMANDS else COMMANDS:
-        app.command(name)(typed(command_named(name)))
+    for name in names:
+        if listed:
+            app.command(name, help=text_about(name))(lambda: None)
+        else:
+            app.command(name)(typed(command_named(name)))
     return app
 
 

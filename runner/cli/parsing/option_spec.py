@@ -9,6 +9,7 @@ Three read that: typer (app.py), which also explains it and what is wrong with a
 from __future__ import annotations
 
 from runner.model.records import Record
+from runner.model.stdlib import FunctionType
 from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
@@ -40,9 +41,23 @@ COMMANDS = tuple(
 
 def command_named(name: str) -> Callable[..., int]:
     """The command of that name, one of COMMANDS."""
-    own = f"{name}_" if name == "import" else name
-    command: Callable[..., int] = getattr(import_module(f"runner.cli.commands.{own}"), own)
+    module, own = _home(name)
+    command: Callable[..., int] = getattr(module, own)
     return command
+
+
+def text_about(name: str) -> str:
+    """The docstring of a command, whose file is read and not executed for it."""
+    module, own = _home(name)
+    code = module.__loader__.get_code(module.__name__)
+    found = (each for each in code.co_consts if getattr(each, "co_name", "") == own)
+    return FunctionType(next(found), {}).__doc__ or ""
+
+
+def _home(name: str) -> tuple[Any, str]:
+    """The module of a command, which is not executed yet, and its function there."""
+    own = f"{name}_" if name == "import" else name
+    return import_module(f"runner.cli.commands.{own}"), own
 
 
 class Parameter(Record):

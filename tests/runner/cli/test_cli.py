@@ -427,6 +427,16 @@ def test_a_first_run_imports_little_more(machine: Machine) -> None:
     assert imported & {*"enum fnmatch glob json re resource struct typing".split()} == set()
 
 
+def test_a_list_of_commands_imports_none_of_them() -> None:
+    for words in ([], ["--help"], ["highstat"], ["completion", "candidates", "--", "fish", ""]):
+        program = "import atexit, sys\nfrom runner.support.own_modules import executed\n"
+        program += "atexit.register(lambda: print(*filter(executed, [*sys.modules])))\n"
+        argv = [sys.executable, "-c", f"{program}from runner.cli import main; main()", *words]
+        said = subprocess.run(argv, capture_output=True, text=True).stdout.splitlines()
+        imported = {name for name in said[-1].split() if name.startswith("runner.cli.commands.")}
+        assert imported <= {f"runner.cli.commands.{words[0]}" if words else ""}, words
+
+
 def test_runs_execute_nothing_of_what_they_do_without(machine: Machine) -> None:
     machine.write(
         top="base: {'*': [a]}\n",
