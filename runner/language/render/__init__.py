@@ -385,9 +385,7 @@ class Renderer:
         self._jinja.compile(read_text(path, self.opts), path, name, saltenv=saltenv)
 
     def keep_results(self) -> None:
-        """Keep what templates rendered to for the next run. Raises Untrusted where others can write
-        the folder.
-        """
+        """Keep what templates rendered to for the next run."""
         self._results.write()
 
     def syntax(self, path: str, saltenv: str) -> nodes.Template | None:

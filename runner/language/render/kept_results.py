@@ -10,6 +10,7 @@ what is asked for here (`jinja/repeatable.py`). No text is kept, so that none ca
 from __future__ import annotations
 
 import marshal
+import os
 from collections import OrderedDict
 from contextlib import suppress
 from functools import cached_property
@@ -23,7 +24,8 @@ from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 from runner.model.stdlib import blake2b
 from runner.sources.config.options import OF_THE_RUN
-from runner.support.files.trusted_folder import trusted_folder
+from runner.support.files.group_commit import Version, version
+from runner.support.files.trusted_folder import Untrusted, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class KeptResults:
         self._has_new = False
         self._begun = self._underway = 0  # renderings; several threads may render
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
-        self._files: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._files: dict[tuple[str, Version], bytes] = {}  # digests
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render
@@ -103,7 +105,7 @@ class KeptResults:
         key = digest((text, file, name, saltenv, dict(context), options)) if probably else None
         if key and self._holds(key, saltenv, probably):
             jinja.require_own_folder()
-            return probably.decode("utf-8", "surrogateescape")
+            return probably.decode("utf-8", "surrogatepass")
         self._begun += 1
         first, begun = not self._underway, self._begun
         self._underway += 1
@@ -155,13 +157,14 @@ class KeptResults:
         )
 
     def _results(self) -> dict[bytes, Any]:
-        """The results of earlier runs with this code."""
+        """The results of earlier runs with this code. Raises Untrusted."""
         if self._known is None:
+            data = b""
+            if self._path is not None:
+                with suppress(OSError):
+                    data = trusted_folder(self._path, make=False).read(NAME)
             self._known = {}
             with suppress(OSError, ValueError, TypeError, EOFError):
-                if self._path is None:
-                    return self._known
-                data = trusted_folder(self._path, make=False).read(NAME)
                 code, revision, known = marshal.loads(_unsealed(data))
                 if code_revision.revision_of(code) == revision:  # a file of it may be gone
                     self._code, self._known = code, known
@@ -197,12 +200,12 @@ class KeptResults:
         self._of_pillar = (None, None)
 
     def write(self) -> None:
-        """Keep what is new for the next run. Raises Untrusted where others can write the folder."""
+        """Keep what is new for the next run, which says so where others can write the folder."""
         if not self._has_new or self._path is None:
             return
         former = self._results()
         code = code_revision.loaded_code()
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, Untrusted):
             code = tuple(sorted({*self._code, *code}))
             known = {key: value for key, value in former.items() if key not in self._used}
             known |= self._used
@@ -219,14 +222,14 @@ class KeptResults:
 
     def _file(self, name: str, saltenv: str) -> tuple[str, bytes]:
         """The path of a file that templates import, and the digest of its text."""
-        if (name, saltenv) not in self._files:
-            path, made = self._find(name, saltenv) or "", b""
-            with suppress(RunnerError):  # which rendering tells of
-                if path:
-                    self._seen(path)
-                    made = _digest_of(read_text(path, self._opts).encode())
-            self._files[name, saltenv] = path, made
-        return self._files[name, saltenv]
+        path = self._find(name, saltenv) or ""
+        with suppress(OSError, RunnerError):  # which rendering tells of
+            key = path, version(os.stat(path))  # a state may have written it meanwhile
+            if key not in self._files:
+                self._seen(path)
+                self._files[key] = _digest_of(read_text(path, self._opts).encode())
+            return path, self._files[key]
+        return path, b""
 
     def _pillar_digest(self) -> bytes | None:
         pillar = self._pillar()

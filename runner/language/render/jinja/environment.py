@@ -25,7 +25,7 @@ from runner.language.render.jinja.untouched import without_jinja
 from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.files.group_commit import ABSENT, GROUP_COMMIT, Version, version
 from runner.support.yaml.rendered_text import Piece, concat, included, mark
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ class PlacedEnvironment(BoundedEnvironment):
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
     own_globals: dict[str, Any]
-    verbatims: dict[str, Verbatim | None]
+    verbatims: dict[str, tuple[Verbatim | None, Callable[[], bool]]]  # whether it is that file yet
     known_uses: dict[str, Uses | None]  # what texts look at
     units: dict[str, Unit]  # the compiled code of texts
     codes: dict[tuple[Any, ...], CodeType]  # that of shapes
@@ -269,13 +269,14 @@ class PlacedEnvironment(BoundedEnvironment):
         name = name.removeprefix("salt://")
         name = self.join_path(name, parent) if parent else name
         self._ask(name)
-        if name not in self.verbatims:
-            text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
+        known = self.verbatims.get(name)
+        if known is None or not known[1]():
+            assert isinstance(self.loader, TreeLoader)
+            text, path, is_current = self.loader.get_source(self, name)
             same = self.untouched(text)
-            self.verbatims[name] = (
-                None if same is None else Verbatim(same, path or name, self.store)
-            )
-        return self.verbatims[name]
+            verbatim = None if same is None else Verbatim(same, path or name, self.store)
+            known = self.verbatims[name] = verbatim, is_current
+        return known[0]
 
     @contextmanager
     def with_variables(self, names: Mapping[str, Any]) -> Iterator[None]:
@@ -349,11 +350,23 @@ class TreeLoader(jinja2.BaseLoader):
         assert isinstance(environment, PlacedEnvironment)
         environment.files[template] = path
         self._seen(path)
-        return read_text(path, self._opts), path, lambda: True
+        former = _version(path)
+        return read_text(path, self._opts), path, lambda: _version(path) == former
 
     def load(
         self, environment: jinja2.Environment, name: str, globals: Any = None
     ) -> jinja2.Template:
         assert isinstance(environment, PlacedEnvironment)
-        text, path, _ = self.get_source(environment, name)
-        return environment.template_of(text, name, path, globals or {})
+        text, path, is_current = self.get_source(environment, name)
+        template = environment.template_of(text, name, path, globals or {})
+        template._uptodate = is_current
+        return template
+
+
+def _version(path: str) -> Version:
+    """The version of a file, which a state may have written since it was read."""
+    GROUP_COMMIT.look_beside(path)
+    try:
+        return version(os.stat(path))
+    except OSError:
+        return ABSENT

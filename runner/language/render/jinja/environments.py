@@ -71,7 +71,6 @@ class Environments:
                 # what a filter finds (a file, the time, chance) must not be kept in a compiled one
                 optimized=False,
                 cache_size=-1,
-                auto_reload=False,
                 **options,
             )
         except AssertionError as problem:

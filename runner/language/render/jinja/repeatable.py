@@ -33,10 +33,14 @@ _FILTERS = ({*DEFAULT_FILTERS} | REPEATABLE) - {"attr", "random"}
 _TESTS = ({*DEFAULT_TESTS} | {*TESTS}) - {"sameas"}
 # what nothing but a variable of a repeatable template may be called
 _NEVER = frozenset(["lipsum", "ifelse", "show_full_context", "opts"])
-_ALTER = frozenset(
-    "add append clear difference_update discard extend insert intersection_update move_to_end pop"
-    " popitem remove reverse setdefault sort symmetric_difference_update update".split()
+# methods that alter, or (of dates, which YAML makes) tell the time
+_OTHERWISE = frozenset(
+    "add append clear difference_update discard extend insert intersection_update move_to_end now"
+    " pop popitem remove reverse setdefault sort symmetric_difference_update today update utcnow"
+    "".split()
 )
+# our function that may ask another machine (sdb://...), and knows whether this is a dry run
+_ASKS = "config.get"
 # the methods of SaltTags that only read
 _TAGS = frozenset(["_read", "_imported", "_loaded"])
 
@@ -66,7 +70,7 @@ def uses(tree: nodes.Template) -> Uses | None:
     waiting: list[nodes.Node] = [tree]
     while waiting:
         node = waiting.pop()
-        if function := _function(node):
+        if (function := _function(node)) and function != _ASKS:
             functions.add(function)
         elif not _fits(node):
             return None
@@ -101,10 +105,10 @@ def _fits(node: nodes.Node) -> bool:
         # x[name]() may be any method
         return not isinstance(node.node, nodes.Getitem) or isinstance(node.node.arg, nodes.Const)
     if isinstance(node, nodes.Getattr):
-        return node.attr not in _ALTER and not node.attr.startswith("_")
+        return node.attr not in _OTHERWISE and not node.attr.startswith("_")
     if isinstance(node, nodes.Const):
         text = node.value if isinstance(node.value, str) else ""
-        return text not in _ALTER and "__" not in text
+        return text not in _OTHERWISE and "__" not in text
     if isinstance(node, nodes.Filter):
         first = node.args[:1] if node.name == "map" else []  # the name of a filter
         named = {arg.value if isinstance(arg, nodes.Const) else None for arg in first}

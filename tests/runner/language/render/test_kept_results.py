@@ -9,6 +9,8 @@ import json
 import os
 import random
 from collections.abc import Mapping
+from copy import deepcopy
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,9 @@ SAME = """
 OTHERWISE = """
 {{ salt['cmd.run']('echo x') }}
 {{ salt['file.file_exists']('/nowhere') }}
+{{ salt['config.get']('test') }}
+{{ salt.config.get('a') }}
+{{ day.today().year }} {{ day['now']().year }}
 {{ salt['test.echo']('x') }}{% set s = salt %}
 {% set s = salt %}{{ s['cmd.run']('echo x') }}
 {{ salt[x and 'cmd.run']('echo x') }}
@@ -75,7 +80,7 @@ FILES = {
     "data.yaml": "k: 1\n",
     "data.json": "[1]",
 }
-CONTEXT = {"x": "one", "ports": [80, 8000], "settings": {"a": True}}
+CONTEXT = {"x": "one", "ports": [80, 8000], "settings": {"a": True}, "day": datetime(2000, 1, 1)}
 
 
 class World:
@@ -118,11 +123,14 @@ class World:
         with session.opened():
             session.run.facts.pillar = json.loads(json.dumps(self.pillar))
             for text in texts:
-                variables = json.loads(json.dumps(context))
+                variables = deepcopy(context)
                 try:
                     made.append(
                         session.template(
-                            text, "jinja", variables, probably=probably.get(text, "").encode()
+                            text,
+                            "jinja",
+                            variables,
+                            probably=probably.get(text, "").encode("utf-8", "surrogatepass"),
                         )
                     )
                 except RunnerError as error:
@@ -261,3 +269,58 @@ def test_options_of_jinja_are_part_of_what_a_result_is_made_from(world: World) -
         assert world.run([text], CONTEXT, {text: "\nx"}) == ["\nx"]
     world.config["jinja_trim_blocks"] = True
     assert world.run([text], CONTEXT, {text: "\nx"}) == ["x"]
+
+
+def test_what_an_earlier_state_has_written_is_imported(tmp_path: Path) -> None:
+    """Whether a result is known or not; and a file of the tree that was not there before."""
+    machine = Machine(tmp_path)
+    states = tmp_path / "states"
+    (states / "t.jinja").write_text(
+        "{% import 'lib.jinja' as lib %}{% import_yaml 'data.yaml' as data %}"
+        "{{ lib.v }} {{ data.v }} {% include 'part.jinja' ignore missing %}\n"
+    )
+    template = "{file.managed: [source: 'salt://t.jinja', template: jinja]}\n"
+    written = "{tmp}/states/%s: {file.managed: [contents: '%s']}\n"
+    library = "{% raw %}{% set v = VALUE %}{% endraw %}"
+
+    def run(value: int) -> str:
+        sls = "{tmp}/before: " + template + written % ("lib.jinja", library)
+        sls += written % ("data.yaml", "v: VALUE")
+        sls += written % ("part.jinja", "part") if value > 2 else ""
+        machine.write(a=sls.replace("VALUE", str(value)) + "{tmp}/after: " + template)
+        machine("sls", "a")
+        return (tmp_path / "before").read_text() + (tmp_path / "after").read_text()
+
+    (states / "lib.jinja").write_text("{% set v = 0 %}")
+    (states / "data.yaml").write_text("v: 0")
+    assert run(1).split() == ["0", "0", "1", "1"]
+    assert [run(1).split() for _ in range(2)] == [["1"] * 4] * 2
+    assert run(2).split() == ["1", "1", "2", "2"]
+    run(2)
+    assert run(3).split() == ["2", "2", "3", "3", "part"]
+
+
+def test_half_a_character_is_known_as_it_was_written(world: World) -> None:
+    world.pillar["half"] = "\udcff"
+    probably = {"{{ pillar.half }}": b"\xed\xb3\xbf".decode("utf-8", "surrogatepass")}
+    assert [world.run([*probably], {}, probably) for _ in range(3)] == [["\udcff"]] * 3
+
+
+def test_a_folder_of_results_that_others_can_write_is_told_of_each_template(
+    tmp_path: Path,
+) -> None:
+    """And what a run did is told to its end where it became so meanwhile."""
+    machine = Machine(tmp_path)
+    (tmp_path / "states/t.jinja").write_text("{{ grains.id }}\n")
+    managed = "file.managed: [source: 'salt://t.jinja', template: jinja]"
+    machine.write(a=f"{{tmp}}/one: {{{managed}}}\n{{tmp}}/two: {{{managed}}}\n")
+    results = tmp_path / "cache/results"
+    machine("sls", "a")
+    machine("sls", "a")
+    results.chmod(0o777)
+    for result in machine.results("sls", "a", code=2).values():
+        assert "others can write" in result["comment"], result
+    machine.write(b=f"{{tmp}}/one: {{{managed}}}\n{results}: {{file.directory: [mode: '0777']}}\n")
+    results.chmod(0o700)
+    (results / "results").unlink()
+    assert len(machine.results("sls", "b")) == 2
