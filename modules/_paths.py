@@ -12,6 +12,7 @@ import errno
 import io
 import os
 import stat as bits
+from contextlib import suppress
 from io import FileIO
 
 from modules import _paths
@@ -20,7 +21,6 @@ from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned
 from runner.api import StateFailed, at_present, for_states, here, lies_in
 from runner.api import unescaped as unescaped
 from runner.api.planning import doubts
-from runner.model.stdlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import LockType, allocate_lock
+from contextlib import suppress
 
 from modules import _paths
 from modules._machine import umask as _umask
@@ -22,7 +23,6 @@ from runner.api import (
     undisturbed,
 )
 from runner.api.durability import make_names_durable
-from runner.model.stdlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

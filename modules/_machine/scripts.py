@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from modules import _accounts
 from runner.api import StateFailed, refuse_unforeseen
-from runner.model.stdlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ stands beside the changer that it stands in for.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from runner.api import apart, here
 from runner.api.planning import MACHINE, Overview
-from runner.model.stdlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

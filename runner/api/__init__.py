@@ -16,6 +16,8 @@ Everything before the yield reads, what is after it writes: in a dry run into a 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Mapping
+from functools import wraps
 
 from runner.api.argtypes import (
     ONE_LINE,
@@ -65,7 +67,7 @@ from runner.model.paths import folders_above, lies_in, unescaped
 from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.model.stdlib import ContextVar, Generator, Mapping, ModuleType, in_main_thread, wraps
+from runner.model.stdlib import ContextVar, in_main_thread
 from runner.model.stdlib import pattern as pattern
 from runner.support.files import folder_syncs
 from runner.support.files.group_commit import ABSENT as ABSENT
@@ -80,6 +82,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
     from contextlib import AbstractContextManager
+    from types import ModuleType
     from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
@@ -652,8 +655,7 @@ def changer(
             try:
                 if planned is True:
                     return inner(*args, **kwargs)
-                is_module = isinstance(planned, ModuleType)
-                instead = getattr(planned, inner.__name__) if is_module else planned
+                instead = planned if callable(planned) else getattr(planned, inner.__name__)
                 planned_answer: R = stand_in(instead, args, kwargs)
                 return planned_answer
             finally:
@@ -733,8 +735,7 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             answers = here.store("cached_look").setdefault(topic, {})
             key = (inner.__module__, inner.__qualname__, repr((args, kwargs)))
-            values = (*args, *kwargs.values())
-            named = [path.format(*values) if "{" in path else path for path in paths]
+            named = (path.format(*args, *kwargs.values()) for path in paths)
             stamps = {path: _stamp(path) for path in named}
             if here.chunk is not None:
                 here.versions.update(stamps)

@@ -8,7 +8,10 @@ nothing stands in for, it is left there: `Unforeseen`.
 
 from __future__ import annotations
 
-from runner.model.stdlib import ContextVar, contextmanager, wraps
+from contextlib import contextmanager
+from functools import wraps
+
+from runner.model.stdlib import ContextVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from runner.model.stdlib import Lock, contextmanager, in_main_thread
+from contextlib import contextmanager
+
+from runner.model.stdlib import Lock, in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ place.
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
+
 from runner.api import StateFailed, changes_allowed, here
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step, asked
@@ -15,7 +17,6 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.nested import has_slot
 from runner.model.records import Record
-from runner.model.stdlib import nullcontext, suppress
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
 

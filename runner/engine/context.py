@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
+
 from runner.api import StateFailed, Tree, refuse_unforeseen
 from runner.engine import partial_changes
 from runner.engine.listeners import Listener, Listeners
@@ -13,14 +17,7 @@ from runner.model.errors import RunnerError
 from runner.model.events import CustomEvent, Event
 from runner.model.records import Record
 from runner.model.result import Result
-from runner.model.stdlib import (
-    Mapping,
-    cached_property,
-    contextmanager,
-    get_ident,
-    nullcontext,
-    suppress,
-)
+from runner.model.stdlib import get_ident
 from runner.sources.config.options import Options
 from runner.support.files import scratch
 from runner.support.files.group_commit import GROUP_COMMIT, Version

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import cached_property, partial
 
 from runner.api import StateFailed, durability, forget_looks, running, undisturbed
 from runner.api.planning import LATER_CHECKS
@@ -20,7 +22,6 @@ from runner.model.chunk import LEFT_OUT, Chunk, Edge, Edges
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
 from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
-from runner.model.stdlib import Callable, cached_property, partial
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 

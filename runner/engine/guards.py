@@ -6,6 +6,7 @@ and succeeded.
 from __future__ import annotations
 
 import os.path
+from collections.abc import Mapping
 
 from runner.api import shell_tests
 from runner.model.chunk import COMMAND_GUARDS, GUARDS
@@ -13,7 +14,6 @@ from runner.model.errors import RunnerError
 from runner.model.global_arguments import COMMAND_OPTIONS
 from runner.model.places import Value
 from runner.model.records import Record
-from runner.model.stdlib import Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

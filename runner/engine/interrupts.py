@@ -5,8 +5,10 @@ with its report.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from runner.api import interrupt
-from runner.model.stdlib import contextmanager, in_main_thread, signals
+from runner.model.stdlib import in_main_thread, signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,6 +8,9 @@ is resumed after its Plan, or closed.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cached_property, partial
 
 from runner.api import (
     Done,
@@ -36,7 +39,6 @@ from runner.model.events import StatePlanned
 from runner.model.nested import SLOT, has_slot
 from runner.model.places import Value
 from runner.model.result import Result
-from runner.model.stdlib import Callable, cached_property, nullcontext, partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
+
 from runner.model import plain_values
 from runner.model.events import ChangerCalled, Event, RunStarted
-from runner.model.stdlib import Callable, ExitStack, Lock, contextmanager
+from runner.model.stdlib import Lock
 from runner.support.redaction import Secrets
 
 TYPE_CHECKING = False

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from runner.api import Plan, command_lines, first_plan, planning, running
 from runner.engine import partial_changes
 from runner.engine.context import Current, Run
 from runner.model.chunk import Chunk
-from runner.model.stdlib import Generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ They are kept in an SQLite file of their own.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from runner.model.result import PendingReaction
-from runner.model.stdlib import Lock, suppress
+from runner.model.stdlib import Lock
 from runner.support.files import database
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.text import storable

@@ -10,6 +10,7 @@ one state that has many (WRITES_MANY) get theirs together, too, when it ends.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from runner.api import StateFailed
 from runner.engine.loader import hooks
@@ -18,7 +19,6 @@ from runner.engine.step import Step
 from runner.model.chunk import Chunk, Edges
 from runner.model.errors import RunnerError
 from runner.model.result import Result
-from runner.model.stdlib import suppress
 from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from runner.engine.loader.registry import StateFunction
 from runner.model.chunk import Chunk, Edge
 from runner.model.places import Value
 from runner.model.records import Record
-from runner.model.stdlib import Callable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

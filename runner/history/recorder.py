@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager, suppress
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -22,7 +23,7 @@ from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, S
 from runner.model.nested import mapped
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.model.stdlib import blake2b, contextmanager, dumps, suppress
+from runner.model.stdlib import blake2b, dumps
 from runner.sources import trees
 from runner.support.files import sqlite
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN

@@ -11,10 +11,11 @@ import fcntl
 import marshal
 import os
 import time
+from contextlib import suppress
 
 from runner.history import contents, journal, snapshots
 from runner.model.records import Record
-from runner.model.stdlib import blake2b, dumps, suppress
+from runner.model.stdlib import blake2b, dumps
 from runner.support.files import sqlite
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runner.model.paths import lies_in
 from runner.model.places import JoinedList, Place, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
-from runner.model.stdlib import Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

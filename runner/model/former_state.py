@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runner.model.records import Record
-from runner.model.stdlib import ContextVar, Mapping
+from runner.model.stdlib import ContextVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from runner.model.stdlib import Mapping
+from collections.abc import Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ enters the run.
 
 from __future__ import annotations
 
-from runner.model.stdlib import Mapping, Set
+from collections.abc import Mapping, Set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

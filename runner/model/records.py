@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:
     from _collections import _tuplegetter as getter  # what namedtuple reads its fields with
+    from functools import partial
     from itertools import count
-
-    from runner.model.stdlib import FunctionType, partial
+    from types import FunctionType
 
     _new = tuple.__new__
     # what reads a field, by its place: the same for all classes, as it knows no more than that

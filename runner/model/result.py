@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 from runner.model.chunk import Chunk
 from runner.model.places import Value
 from runner.model.records import Record
-from runner.model.stdlib import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import io
 import time
+from collections import defaultdict
 
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import ENDS_RUN, Report, Result
-from runner.model.stdlib import defaultdict
 from runner.output import live
 from runner.output.text import (
     change_lines,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from runner.model.errors import UsageError
-from runner.model.stdlib import Mapping
 from runner.output import diffs
 
 TYPE_CHECKING = False

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from runner.history.recorder import About
 from runner.model import highdata
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Value
 from runner.model.result import HIGHSTATE, Report
-from runner.model.stdlib import Callable
 from runner.pipeline import aborted, gathering
 from runner.pipeline import orphans as finding
 from runner.pipeline.compile import Compiled, of_gathered, of_requests

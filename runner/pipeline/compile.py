@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
 from itertools import groupby
 
 from runner.api import running
@@ -17,7 +20,6 @@ from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar,
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import CycleFound
 from runner.model.records import Record
-from runner.model.stdlib import Callable, cache, partial, suppress
 from runner.pipeline import gathering, selection, undecrypted
 from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.kept_plan import CompiledPlan

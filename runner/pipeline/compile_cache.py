@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import marshal
 import os
+from contextlib import suppress
+from functools import cached_property
 
 from runner.api.argtypes import times_asked
 from runner.engine.step import Step
@@ -23,7 +25,7 @@ from runner.model.errors import RunnerError
 from runner.model.nested import has_slot
 from runner.model.places import Written
 from runner.model.records import Record
-from runner.model.stdlib import blake2b, cached_property, suppress
+from runner.model.stdlib import blake2b
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept, from_bytes
 from runner.pipeline.session import Session

@@ -6,13 +6,13 @@ common.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from runner.language.compiler import high, low, requisites
 from runner.language.compiler.wanted import Request
 from runner.model.chunk import Chunk, Relations
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
-from runner.model.stdlib import suppress
 from runner.pipeline import node_scope
 from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session

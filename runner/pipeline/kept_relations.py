@@ -5,9 +5,8 @@ its page.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
-
-from runner.model.stdlib import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import os
 import stat
 import sys
 import time
+from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
-from runner.model.stdlib import contextmanager, pattern, suppress
+from runner.model.stdlib import pattern
 from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 from runner.support.redaction import command_line
 

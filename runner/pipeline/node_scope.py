@@ -9,6 +9,7 @@ target of the top file).
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from runner.language.compiler.wanted import Request
 from runner.language.targeting import top, top_includes
@@ -17,7 +18,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
-from runner.model.stdlib import Mapping, pattern
+from runner.model.stdlib import pattern
 from runner.sources.config.file import setting_place
 from runner.support.files.text import text_to_show
 

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
 
 from runner.api import StateFailed, running
 from runner.engine.context import Current, Facts, Run
@@ -21,14 +24,6 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
-from runner.model.stdlib import (
-    Callable,
-    Iterable,
-    Mapping,
-    cached_property,
-    contextmanager,
-    suppress,
-)
 from runner.pipeline import node_scope, undecrypted
 from runner.sources import trees
 from runner.sources.config.file import setting_place

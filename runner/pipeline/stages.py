@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager, suppress
 
 from runner.api import StateFailed, forget_looks, running
 from runner.engine import step_hooks
@@ -27,7 +28,6 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Warned
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.model.stdlib import contextmanager, suppress
 from runner.pipeline import aborted, awake, gathering, kept_relations, orphans
 from runner.pipeline.compile import Compiled, Compiling
 from runner.pipeline.lock import held

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from runner.model.errors import RunnerError
-from runner.model.stdlib import dumps, suppress
+from runner.model.stdlib import dumps
 from runner.support.files import scratch
 from runner.support.files.trusted_folder import SCRATCH, TrustedFolder, trusted_folder
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import posixpath
+from contextlib import suppress
 from stat import S_ISREG
 
 from runner.model.diagnostics import nearest
 from runner.model.errors import MAY_READ, RunnerError
 from runner.model.places import Source
-from runner.model.stdlib import pattern, suppress
+from runner.model.stdlib import pattern
 from runner.support.files import links as link_guard
 from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.files.text import text_to_show, unsaved, unsaved_below

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 
-from runner.model.stdlib import Local, contextmanager
+from runner.model.stdlib import Local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

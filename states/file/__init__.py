@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from runner.api import claims, folders_above, import_module
-from runner.model.stdlib import Mapping, lru_cache
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False

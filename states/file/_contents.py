@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
-from runner.model.stdlib import Mapping
 from states.file import _diff
 
 TYPE_CHECKING = False

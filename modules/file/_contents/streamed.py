@@ -6,13 +6,13 @@ no memory.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from modules._paths import stat_of
 from modules._planned.overlay import overlay
 from modules.file._contents import holes, limits
 from modules.file._look import note_version, opened_to_read
 from runner.api import Record, StateFailed, Unforeseen
-from runner.model.stdlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

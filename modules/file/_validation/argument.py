@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from functools import partial, wraps
+
 from modules.file._validation import judge
 from runner.api import Added, Planned, for_states
-from runner.model.stdlib import partial, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
+
 from runner import pipeline
 from runner.cli.parsing import usage
 from runner.cli.parsing.option_spec import Annotated, argument
@@ -22,7 +25,6 @@ from runner.cli.running.options import (
 )
 from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
-from runner.model.stdlib import nullcontext, partial
 from runner.output.formats import MACHINE_RUN
 
 

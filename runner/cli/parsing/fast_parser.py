@@ -7,6 +7,8 @@ option) is left to typer. What is plain means the same to both.
 
 from __future__ import annotations
 
+from functools import partial
+
 from runner.cli.parsing.option_spec import (
     COMMANDS,
     REQUIRED,
@@ -15,7 +17,6 @@ from runner.cli.parsing.option_spec import (
     command_named,
     parameters_of,
 )
-from runner.model.stdlib import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

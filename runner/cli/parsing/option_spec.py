@@ -8,8 +8,9 @@ Three read that: typer (app.py), which also explains it and what is wrong with a
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from runner.model.records import Record
-from runner.model.stdlib import FunctionType
 from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ import errno
 import gc
 import os
 import sys
+from contextlib import suppress
 
 from runner.cli.parsing import usage
 from runner.cli.running import streams
@@ -16,7 +17,6 @@ from runner.model import releases
 from runner.model.errors import RunnerError
 from runner.model.paths import is_away
 from runner.model.result import Report
-from runner.model.stdlib import suppress
 from runner.output import diagnostics, text
 from runner.support.own_modules import executed
 from runner.support.redaction import redact_all

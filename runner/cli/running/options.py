@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 
 from runner.api import command_output
 from runner.cli.parsing.option_spec import Annotated, Parameter, option, parameters_of, signature_of
@@ -13,7 +14,6 @@ from runner.cli.running import answers, image_build, logs, metrics, rooted, valu
 from runner.model import plain_values
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
-from runner.model.stdlib import contextmanager
 from runner.output import formats, text
 from runner.sources.config import keys, load
 from runner.sources.config.options import FLAGS, Options

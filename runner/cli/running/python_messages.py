@@ -6,8 +6,8 @@ and libraries use these, so they are masked like all that runner prints.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
-from runner.model.stdlib import suppress
 from runner.output import text
 from runner.support.own_modules import executed
 from runner.support.redaction import redact_all

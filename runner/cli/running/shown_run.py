@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack, nullcontext, suppress
+from functools import partial
 
 from runner.cli.running import (
     answers,
@@ -25,7 +27,6 @@ from runner.model.errors import UsageError
 from runner.model.events import CycleFound, RunFinished, Warned
 from runner.model.paths import on_host
 from runner.model.result import Report
-from runner.model.stdlib import ExitStack, nullcontext, partial, suppress
 from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
 from runner.sources.config.options import DISABLED

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager, suppress
 
 from runner.cli.running import python_messages
 from runner.model.errors import RunnerError
-from runner.model.stdlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

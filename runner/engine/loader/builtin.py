@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from functools import cache, cached_property
 
 import runner
 from runner.engine.loader.tree_modules import virtual_name
 from runner.model.errors import RunnerError
 from runner.model.families import FAMILIES
-from runner.model.stdlib import Mapping, cache, cached_property
 from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False

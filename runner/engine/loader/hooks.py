@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.stdlib import Callable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cached_property
+from types import ModuleType
+
 from modules._planned import dry_run
 from runner.engine.loader import sys_functions, unsupported
 from runner.engine.loader.builtin import declares, library
@@ -24,7 +28,6 @@ from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.model.stdlib import ModuleType, cached_property, suppress
 from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.own_modules import import_module
 

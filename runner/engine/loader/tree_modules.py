@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import builtins
 import os
+from contextlib import contextmanager
+from functools import partial
+from types import FunctionType, ModuleType
 
 from runner.engine.loader import tree_imports
 from runner.language.arguments import bind as arguments_bind
@@ -13,7 +16,7 @@ from runner.language.salt import style as salt_style
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Untyped
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR
-from runner.model.stdlib import FunctionType, ModuleType, contextmanager, partial, pattern
+from runner.model.stdlib import pattern
 from runner.support.files.text import text_to_show
 
 TYPE_CHECKING = False

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import sys
+from functools import wraps
+from types import FunctionType
 
 from runner.api import argtypes
 from runner.api.argtypes import Group, Leftovers, requires_feature
 from runner.language.arguments import convert
 from runner.model.errors import RunnerError
 from runner.model.records import Record
-from runner.model.stdlib import FunctionType, wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from runner.model.chunk import COMMAND_GUARDS, GUARDS, Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
-from runner.model.stdlib import Mapping
 from runner.support.files.text import text_to_show
 
 TYPE_CHECKING = False

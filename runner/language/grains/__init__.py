@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from runner.language.grains import external, groups
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
-from runner.model.stdlib import Callable, Mapping, cached_property
 from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.log import DEBUG, LOG
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from runner.model import plain_values, said_in
 from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, suggestion
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
-from runner.model.stdlib import Callable, Mapping, suppress
 from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
 from runner.sources.config.keys import (
     KINDS,

@@ -5,9 +5,10 @@ and Salt's.
 
 from __future__ import annotations
 
+from functools import cache
+
 from runner.model import text_tables
 from runner.model.diagnostics import similar
-from runner.model.stdlib import cache
 from runner.sources.config import unused_keys
 from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
+from functools import partial
 
 from runner.model import handed_over_pillar
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.records import Record
-from runner.model.stdlib import Mapping, partial
 from runner.sources import formulas, gitfs, trees
 from runner.sources.config import of_tree
 from runner.sources.config import report as config_report

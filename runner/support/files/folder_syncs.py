@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import contextmanager, suppress
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.model.stdlib import Lock, contextmanager, suppress
+from runner.model.stdlib import Lock
 from runner.support.files import descriptors
 
 TYPE_CHECKING = False

@@ -22,12 +22,12 @@ from __future__ import annotations
 import os
 import stat
 import time
+from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from itertools import chain
 
 from runner.model.chunk import Chunk
 from runner.model.records import Record
-from runner.model.stdlib import suppress
 from runner.support.files import descriptors
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 

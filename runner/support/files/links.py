@@ -8,9 +8,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 
 from runner.model.errors import REFUSED, RunnerError
-from runner.model.stdlib import suppress
 from runner.support.files.permissions import MOST_LINKS, link_of_others, names_of
 
 _OWN_DEVICES = (

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
+from functools import cache
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, CompileError, RunnerError
 from runner.model.records import Record
-from runner.model.stdlib import cache, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

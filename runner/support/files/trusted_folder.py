@@ -16,9 +16,9 @@ import os
 import stat
 import time
 from _weakref import ref  # weakref imports more
+from contextlib import suppress
 
 from runner.model.errors import REFUSED, RunnerError
-from runner.model.stdlib import suppress
 from runner.support.files.permissions import MOST_LINKS, Flaw, flaw, names_of
 
 TYPE_CHECKING = False

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 from _weakref import ref  # weakref imports more
+from collections.abc import Mapping
+from functools import cached_property
 
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
@@ -20,7 +22,6 @@ from runner.model.nested import strings
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
-from runner.model.stdlib import Mapping, cached_property
 from runner.support.redaction import former_secrets, forms, masking
 from runner.support.redaction import names as secret_names
 from runner.support.redaction.keys import FORMER, KEYS, LOGIN, is_beside, is_none, matcher

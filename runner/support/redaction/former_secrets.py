@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import os
 import time
+from contextlib import suppress
 
-from runner.model.stdlib import blake2b, pattern, suppress
+from runner.model.stdlib import blake2b, pattern
 from runner.support.files.trusted_folder import trusted_folder
 from runner.support.redaction.keys import FORMER
 

@@ -5,9 +5,10 @@ is assigned in a text; and which values under them are none.
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from itertools import groupby
 
-from runner.model.stdlib import cache, lru_cache, pattern
+from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

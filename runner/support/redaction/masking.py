@@ -5,6 +5,8 @@ is something to hide.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runner.model import former_state, made
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
@@ -21,7 +23,7 @@ from runner.model.events import (
 from runner.model.nested import mapped
 from runner.model.places import Value
 from runner.model.result import Result
-from runner.model.stdlib import Lock, Mapping, pattern
+from runner.model.stdlib import Lock, pattern
 from runner.support.redaction import forms, old_values
 from runner.support.redaction import names as secret_names
 from runner.support.redaction.keys import HIDDEN, WORDS, is_beside, without_logins

@@ -9,9 +9,11 @@ as the value of a key that says so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runner.model.chunk import Chunk
 from runner.model.places import Place
-from runner.model.stdlib import Mapping, pattern
+from runner.model.stdlib import pattern
 from runner.support.redaction.keys import plain_key
 
 TYPE_CHECKING = False

@@ -10,10 +10,11 @@ folded text, a date, a mistake) is left to PyYAML, which gives the same values a
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 
 from runner.model.nested import without_places
 from runner.model.places import Document, PlacedList, PlacedMap, Value
-from runner.model.stdlib import lru_cache, pattern
+from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
