@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules.databases import postgres
@@ -25,9 +25,10 @@ class Entity(Record):
     def sql(self) -> str:
         return f"{self.kind} {postgres.quoted(self.name)}"
 
-    def row(self, query: str) -> dict[str, Any] | None:
-        """What a query for its name answers."""
-        rows = self.server.select(query.format(postgres.literal(self.name)))
+    def row(self, query: str, new: Mapping[str, dict[str, Any]] = {}) -> dict[str, Any] | None:
+        """What a query for its name answers. new: what each new database has, by its name."""
+        brought = [new[self.name]] if self.name in new else []
+        rows = self.server.select(query.format(postgres.literal(self.name)), brought)
         return rows[0] if rows else None
 
     def create(self, *options: object) -> None:

@@ -22,7 +22,10 @@ Database = Annotated[
         "`- database: app.*` means all tables of app",
     ),
 ]
-RightsLine = Annotated[Line, Check(mysql.rights_problem)]
+RightsLine = Annotated[
+    Line,
+    Check(mysql.rights_problem, "write rights as GRANT names them, with commas between several"),
+]
 GRANT = Kind(
     "grant {what}",
     Wording(

@@ -25,6 +25,7 @@ FOUND = """
 SELECT extversion AS version, nspname AS schema FROM pg_extension
 JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = {}
 """
+NEW = {"plpgsql": {"version": "1.0", "schema": "pg_catalog"}}
 
 
 def present(
@@ -62,7 +63,7 @@ def present(
         Property("version", ext_version, set=lambda new: f"UPDATE TO {literal(new)}"),
         Property("schema", schema, set=lambda new: f"SET SCHEMA {postgres.quoted(new)}"),
     ]
-    return EXTENSION.present(it.row(FOUND), create, properties, it.alter, name=name)
+    return EXTENSION.present(it.row(FOUND, NEW), create, properties, it.alter, name=name)
 
 
 def absent(
@@ -88,7 +89,7 @@ def absent(
     """
     it = Entity(server, "EXTENSION", name)
     drop = partial(it.drop, cascade and "CASCADE")
-    return EXTENSION.absent(it.row(FOUND), drop, name=name)
+    return EXTENSION.absent(it.row(FOUND, NEW), drop, name=name)
 
 
 autorequire = comes_after(

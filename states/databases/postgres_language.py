@@ -21,6 +21,7 @@ LANGUAGE = Kind(
     ),
 )
 FOUND = "SELECT lanname FROM pg_language WHERE lanname = {}"
+NEW = {name: {"lanname": name} for name in ("internal", "c", "sql", "plpgsql")}
 
 
 def present(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresServer()) -> Planned:
@@ -36,7 +37,7 @@ def present(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresSe
     Behaviour: Salt 3008's postgres_language.present.
     """
     it = Entity(server.within(maintenance_db), "LANGUAGE", name)
-    return LANGUAGE.present(it.row(FOUND), it.create, name=name)
+    return LANGUAGE.present(it.row(FOUND, NEW), it.create, name=name)
 
 
 def absent(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresServer()) -> Planned:
@@ -52,7 +53,7 @@ def absent(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresSer
     Behaviour: Salt 3008's postgres_language.absent.
     """
     it = Entity(server.within(maintenance_db), "LANGUAGE", name)
-    return LANGUAGE.absent(it.row(FOUND), it.drop, name=name)
+    return LANGUAGE.absent(it.row(FOUND, NEW), it.drop, name=name)
 
 
 autorequire = comes_after(

@@ -15,7 +15,10 @@ from states.databases._postgres import SERVER, require_role
 ObjectType = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
 ]
-Right = Annotated[Line, Check(postgres.rights_problem)]
+Right = Annotated[
+    Line,
+    Check(postgres.rights_problem, "write rights as GRANT names them, with commas between several"),
+]
 PRIVILEGES = Kind(
     "the privilege(s): {shown}",
     Wording(

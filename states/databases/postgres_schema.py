@@ -10,9 +10,6 @@ from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
-DECIDES = {"present": "owner"}
-TOLD_APART_BY = "dbname db_host db_port"
-
 SCHEMA = Kind(
     "schema {name}",
     CREATED._replace(
@@ -33,7 +30,9 @@ SCHEMA = Kind(
         done="{Title} has been removed from database {dbname}",
     ),
 )
+DECIDES, TOLD_APART_BY = {"present": "owner"}, "dbname db_host db_port"
 FOUND = "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = {}"
+NEW = {"public": {"owner": "pg_database_owner"}}
 
 
 def present(
@@ -53,7 +52,7 @@ def present(
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
-    now = it.row(FOUND)
+    now = it.row(FOUND, NEW)
     require_owner(server, owner, (now or {}).get("owner"))
     options = owner and f"AUTHORIZATION {postgres.quoted(owner)}"
     properties = [Property("owner", owner, set=owned_by)]
@@ -74,7 +73,7 @@ def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -
     Behaviour: Salt 3008's postgres_schema.absent.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
-    return SCHEMA.absent(it.row(FOUND), it.drop, name=name, dbname=dbname)
+    return SCHEMA.absent(it.row(FOUND, NEW), it.drop, name=name, dbname=dbname)
 
 
 autorequire = comes_after(

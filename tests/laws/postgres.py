@@ -259,7 +259,7 @@ SCENARIOS = [
         **ON_DB,
         privileges=["ALL"],
     ),
-    on("privileges.present", **ON_DB, privileges=["FLY"], fails="Invalid privilege(s): FLY"),
+    on("privileges.present", **ON_DB, privileges=["USAGE"], fails="Invalid privilege(s): USAGE"),
     on("privileges.present", **ON_DB, fails="privileges is missing or empty"),
     on(
         "privileges.present",

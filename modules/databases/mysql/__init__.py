@@ -17,10 +17,10 @@ from modules.databases.mysql._grants import (
     held,
     level,
     revoking,
+    rights_problem,
 )
 from modules.databases.mysql._grants import lines as grant_lines
 from modules.databases.mysql._grants import rights as read_rights
-from modules.databases.mysql._grants import rights_problem as rights_problem
 from modules.databases.mysql._server import (
     SERVICES,
     Connection,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from modules.databases._words import unknown_right
 from modules.databases.mysql._server import MysqlServer, account, name
-from runner.api import Record, StateFailed
+from runner.api import Record, StateFailed, for_states
 
 ALL = "ALL PRIVILEGES"
 _IDENTIFIER = r"`(?:[^`]|``)*`|[^`.\s()]+"
@@ -43,6 +43,7 @@ KNOWN = {" ".join(word.split()) for word in _STATIC.split(",")}
 KNOWN |= _ALIASES.keys() | {*_ALIASES.values()}
 
 
+@for_states
 def rights_problem(text: str) -> str | None:
     """What is wrong with rights as somebody wrote them, if anything."""
     try:

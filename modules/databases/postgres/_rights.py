@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modules.databases._words import unknown_right
 from modules.databases.postgres._server import PostgresServer, literal, name
-from runner.api import StateFailed
+from runner.api import StateFailed, for_states
 
 KINDS = ("table", "sequence", "schema", "tablespace", "language", "database", "group", "function")
 RIGHTS = {
@@ -33,6 +33,7 @@ _PLACES = {
 }
 
 
+@for_states
 def problem(text: str) -> str | None:
     """What is wrong with rights that somebody wrote, whatever they are on."""
     known = {"ALL", *SHORT, *(right for rights in RIGHTS.values() for right in rights)}

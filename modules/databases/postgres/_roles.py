@@ -31,19 +31,27 @@ FROM {table} r
 """
 
 
+# whom a new server has
+NEW = {"name": "postgres", **dict.fromkeys(FLAGS, True)}
+NEW |= {"valid_until": None, "password": None, "groups": []}
+
+
 def roles(
     server: PostgresServer, name: str | None = None, passwords: bool = True
 ) -> dict[str, dict[str, Any]]:
     """Roles by name. passwords: with what is stored of them, where the server lets us see it."""
+    new = [NEW] if name in (None, NEW["name"]) else []
     where = f"WHERE rolname = {literal(name)}" if name is not None else "ORDER BY 1"
     if passwords:
         try:
-            rows = server.select(ROLE.format(password="rolpassword", table="pg_authid") + where)
+            rows = server.select(
+                ROLE.format(password="rolpassword", table="pg_authid") + where, new
+            )
             return {row["name"]: row for row in rows}
         except CommandFailed as failure:
             if "permission denied" not in failure.message:
                 raise
-    rows = server.select(ROLE.format(password="NULL::text", table="pg_roles") + where)
+    rows = server.select(ROLE.format(password="NULL::text", table="pg_roles") + where, new)
     return {row["name"]: row for row in rows}
 
 

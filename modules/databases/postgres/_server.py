@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from modules import _paths, cmd
@@ -35,10 +36,13 @@ class PostgresServer(Record):
         """The same server, connected to another database."""
         return self._replace(database=database)
 
-    def select(self, query: str) -> list[dict[str, Any]]:
-        """The rows that a query answers with. Raises CommandFailed with what psql says."""
+    def select(self, query: str, new: Iterable[dict[str, Any]] = ()) -> list[dict[str, Any]]:
+        """The rows that a query answers with. Raises CommandFailed with what psql says.
+
+        new: those of a server that is yet to come.
+        """
         if self._is_new():
-            return []
+            return [*new]
         text = f"SELECT coalesce(json_agg(found), '[]') FROM ({query}) found;"
         try:
             return list(json.loads(_psql(self, text) or "[]"))
@@ -46,7 +50,7 @@ class PostgresServer(Record):
             databases = [it for kind, it in failure.missing if kind == "postgres_database"]
             if not any(promised("postgres_database", it) for it in databases):
                 raise
-            return []  # a state before this one makes it
+            return self.within(_template_of(databases[0])).select(query)
 
     def _is_new(self) -> bool:
         return is_local(self.host or option("host")) and is_new(PROGRAMS, DATA)
@@ -78,15 +82,28 @@ AskedWithin = Annotated[
 ]
 
 
+def _template_of(database: str) -> str:
+    """The database that a planned one is to be a copy of."""
+    for chunk in here.chunks:
+        if (chunk.function, chunk.name) == ("postgres_database.present", database):
+            template = str(chunk.args.get("template") or TEMPLATE)
+            if template not in ("template0", database):  # nobody connects to template0
+                return template
+    return TEMPLATE
+
+
+TEMPLATE = "template1"
+
+
 class AskedServer(PostgresServer):
     """A server as functions for templates ask it: one that cannot be reached, or a database that is
     not there (yet), has nothing, as with Salt. Else the tree of a machine that is yet to get its
     server could not be compiled.
     """
 
-    def select(self, query: str) -> list[dict[str, Any]]:
+    def select(self, query: str, new: Iterable[dict[str, Any]] = ()) -> list[dict[str, Any]]:
         try:
-            return super().select(query)
+            return super().select(query, new)
         except CommandFailed as failure:
             if any(kind in ("service", "postgres_database") for kind, _ in failure.missing):
                 return []

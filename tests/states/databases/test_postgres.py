@@ -9,6 +9,15 @@ from pathlib import Path
 import postgres_server as server
 import pytest
 from command import Machine
+from harness import look
+
+from modules.databases.postgres import _server
+from states.databases import (
+    postgres_extension,
+    postgres_language,
+    postgres_schema,
+    postgres_user,
+)
 
 SITE = """
 {% set server = {'db_host': '{socket}', 'db_port': {port}, 'db_user': 'postgres'} %}
@@ -85,6 +94,41 @@ def test_a_site(machine: Machine) -> None:
     assert "s3cret" not in str(real)
     again = machine.results("sls", "site")
     assert not any(each["changes"] for each in again.values())
+
+
+def test_a_planned_database_has_what_each_new_one_has(machine: Machine) -> None:
+    login = f"{{db_host: {server.FOLDER}}}, {{db_port: {server.PORT}}}, {{db_user: postgres}}"
+    inside = f"{login}, {{maintenance_db: fresh}}"
+    machine.write(
+        a=f"fresh: {{postgres_database.present: [{login}]}}\n"
+        f"plpgsql: {{postgres_extension.present: [{inside}]}}\n"
+        f"language: {{postgres_language.present: [{{name: plpgsql}}, {inside}]}}\n"
+        f"public: {{postgres_schema.present: [{login}, {{dbname: fresh}}]}}\n"
+        f"citext: {{postgres_extension.present: [{inside}]}}\n"
+    )
+    dry = machine.results("sls", "a", "--test")
+    assert {name: each["result"] for name, each in dry.items()} == {
+        "fresh": None,
+        "plpgsql": True,
+        "language": True,
+        "public": True,
+        "citext": None,
+    }
+
+
+def test_a_planned_server_has_what_each_new_one_has(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_server, "is_new", lambda programs, data: True)
+    looks = [
+        look(postgres_extension.present, "plpgsql"),
+        look(postgres_language.present, "plpgsql", "new"),
+        look(postgres_schema.present, "new", "public"),
+        look(postgres_user.present, "postgres"),
+        look(postgres_extension.present, "citext"),
+        look(postgres_user.present, "zoe"),
+    ]
+    assert [bool(each.changes) for each in looks] == [*[False] * 4, True, True]
 
 
 def test_no_server_and_no_client_are_told(machine: Machine) -> None:
