@@ -186,11 +186,11 @@ class _Layers:
         """Each layer by the mean place of the neighbours, alternately from the left and from the
         right.
         """
+        place = {node: index for nodes in self._columns for index, node in enumerate(nodes)}
         for sweep in range(SWEEPS):
             forward = sweep % 2 == 0
             near = self._left if forward else self._right
             for column in self._columns if forward else self._columns[::-1]:
-                place = {node: index for nodes in self._columns for index, node in enumerate(nodes)}
                 weight = {
                     node: sum(place[n] for n in near[node]) / len(near[node])
                     if near[node]
@@ -198,6 +198,7 @@ class _Layers:
                     for node in column
                 }
                 column.sort(key=weight.__getitem__)
+                place.update((node, index) for index, node in enumerate(column))
 
     def _heights(self) -> dict[int, float]:
         """The middle of each node: as near to its neighbours as the order and the gaps allow."""

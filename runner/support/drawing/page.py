@@ -19,6 +19,7 @@ from runner.support.drawing.layout import telling
 from runner.support.drawing.svg import ENDS, Arrow, Node, drawing, escape
 
 UNFOLDED = 60  # so many states are all shown from the start
+MOST_TOLD = 300  # relationships of a cycle; of one with more its SLS files are drawn
 FEW = 3  # so many states of another SLS are drawn; of more only the SLS
 
 State = Mapping[str, Any]
@@ -135,16 +136,20 @@ def _cycles(drawn: Picture) -> Iterator[str]:
             for edge in drawn["edges"]
             if edge["cycle"] and {edge["first"], edge["then"]} <= members
         ]
-        nodes = [
-            _state_node(drawn["states"][number], f" in {drawn['states'][number]['sls']}")
-            for number in knot
-        ]
-        arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
-        items = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
+        states = [drawn["states"][number] for number in knot]
+        inner = [{**edge, **{end: index[edge[end]] for end in ("first", "then")}} for edge in edges]
+        told = edges[:MOST_TOLD]
+        items = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in told)
+        if len(edges) > MOST_TOLD:
+            items += f"<li>and {len(edges) - MOST_TOLD} more</li>"
+            shown = overview({"states": states, "edges": inner}, {})
+        else:
+            nodes = [_state_node(state, f" in {state['sls']}") for state in states]
+            shown = drawing(nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in inner])
         yield (
             f'<section class="cycles"><h2>A cycle: {len(knot)} states depend on each'
             " other</h2><p>Nothing can run before one of these relationships is"
-            f" removed.</p>{_framed(drawing(nodes, arrows))}<ul>{items}</ul></section>"
+            f" removed.</p>{_framed(shown)}<ul>{items}</ul></section>"
         )
 
 

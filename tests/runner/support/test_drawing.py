@@ -191,6 +191,20 @@ def test_two_cycles_through_one_state_are_drawn() -> None:
     assert page.html(drawn(text), "all").count("A cycle:") == 2
 
 
+def test_of_a_dense_cycle_a_part_is_told_and_the_rest_counted() -> None:
+    """Twenty states on each of twenty, and back."""
+    text = "".join(
+        f"{one}{n}: {{test.nop: [require: [{{test: '{other}*'}}]]}}\n"
+        for one, other in ("ab", "ba")
+        for n in range(20)
+    )
+    html = page.html(drawn(text), "all")
+    told = html[html.index("A cycle: 40 states") : html.index("<h2>The states</h2>")]
+    assert told.count("<li>") == page.MOST_TOLD + 1
+    assert f"<li>and {800 - page.MOST_TOLD} more</li>" in told
+    assert told.count('class="arrow') == 0  # one SLS has none between its like
+
+
 def test_any_graph_is_laid_out() -> None:
     """Two arrows between the same boxes in both directions once counted a box twice."""
     for seed in range(300):
