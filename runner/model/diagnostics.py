@@ -167,6 +167,16 @@ def suggested(names: Iterable[str]) -> Hint:
     return Hint(suggestion(*names), names) if names else Hint()
 
 
+def near_sls(name: str, known: Iterable[str]) -> Hint:
+    """The hint of an SLS that is not in a run: `x` and `x.init` are one file with two names."""
+    known = list(known)
+    other = name.removesuffix(".init") if name.endswith(".init") else f"{name}.init"
+    # one beside it is likely another
+    near = [other] if other in known else similar(name, known, 2, 0.8)
+    missing = Hint("that SLS is not in this run: include it")
+    return suggested(f"sls: {sls}" for sls in near) if near else missing
+
+
 def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
     """The hint that names the nearest word; None when nothing is near."""
     near = nearest(word, words, alike)

@@ -72,6 +72,24 @@ MISTAKES = [
         "brings this state, too",
     ),
     Mistake(
+        "require_in on the SLS that the state stands in",
+        {"web.sls": "a:\n  test.nop:\n    - require_in:\n      - «sls: web\nb: test.nop\n"},
+        "Recursive requisites",
+        "`sls: web` brings this state, too",
+    ),
+    *(
+        Mistake(
+            f"{kind} on an SLS by its other name",
+            {
+                "web.sls": f"include: [db]\na:\n  test.nop:\n    - {kind}:\n      - «sls: db.init\n",
+                "db/init.sls": "b: test.nop\n",
+            },
+            "db.init",
+            "did you mean sls: db?",
+        )
+        for kind in ("require", "require_in")
+    ),
+    Mistake(
         "requisite on a bare name that does not exist",
         TWO + "    - require:\n      - «aaa\n",
         "aaa",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.chunk import Chunk, Edge
 from runner.model.diagnostics import Diagnostic
-from runner.model.places import Place
+from runner.model.places import Place, item_place
 from runner.model.requisite_kinds import REQUIRE
 
 if TYPE_CHECKING:
@@ -108,7 +108,11 @@ def _of_itself(chunks: Sequence[Chunk], edge: Edge) -> str | None:
     if requisite is None:
         return None
     word = f"{requisite.state}: {requisite.target}" if requisite.state else requisite.target
-    if requisite.state == "sls":
+    given = chunk.low.get(edge.kind.in_key)
+    for number, entry in enumerate(given if isinstance(given, list) else []):
+        if isinstance(entry, dict) and item_place(given, number, chunk.place) == edge.place:
+            word = ", ".join(f"{state}: {name}" for state, name in entry.items())
+    if word.startswith("sls: "):
         return f"`{word}` brings this state, too: name the states of it that are meant"
     others = [
         other

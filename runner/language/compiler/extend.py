@@ -8,7 +8,15 @@ from functools import cached_property
 from itertools import islice
 
 from runner.language.compiler import relationships, structure_hints
-from runner.model.diagnostics import IGNORED, Diagnostic, Hint, did_you_mean, similar, suggested
+from runner.model.diagnostics import (
+    IGNORED,
+    Diagnostic,
+    Hint,
+    did_you_mean,
+    near_sls,
+    similar,
+    suggested,
+)
 from runner.model.highdata import (
     Body,
     Declaration,
@@ -133,11 +141,11 @@ class Reconciler:
         self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
 
     def _unknown(
-        self, id_: str, holder: Declaration, place: Place, hint: str | None = None
+        self, id_: str, holder: Declaration, place: Place, hint: Hint | None = None
     ) -> None:
         if self._high.explained_by_earlier_error(id_):
             return
-        near = Hint(hint) if hint else self._near(id_)
+        near = hint or self._near(id_)
         self.problems.append(
             Diagnostic(
                 f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the"
@@ -204,12 +212,8 @@ class Reconciler:
                 and not self._high.explained_by_earlier_error(name, state)
                 and not self._is_empty(state, name, holder)
             ):
-                self._unknown(
-                    name,
-                    holder,
-                    place,
-                    "that SLS is not in this run: include it" if state == "sls" else None,
-                )
+                of_sls = near_sls(name, self._by_sls) if state == "sls" else None
+                self._unknown(name, holder, place, of_sls)
 
     def _common_list(self, kind: str, sls: str, bodies: Iterable[Body], place: Place) -> JoinedList:
         """The list of what all states of an SLS are given of a kind: each would have it as its own,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 
 from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite, Requisites
-from runner.model.diagnostics import Diagnostic, Hint, similar, suggested
+from runner.model.diagnostics import Diagnostic, Hint, near_sls, similar, suggested
 from runner.model.highdata import from_puppet_syntax
 from runner.model.places import Place, item_place
 from runner.model.requisite_kinds import RESOLVED, WITHOUT_MOD_WATCH, RequisiteKind
@@ -89,12 +89,7 @@ class Index:
         if puppets:
             return Hint(f"that is Puppet's way; write `- {puppets}`")
         if state == "sls":
-            near = similar(target, self._by_sls, 2, 0.8)  # one beside it is likely another
-            return (
-                suggested(f"sls: {sls}" for sls in near)
-                if near
-                else Hint("it is not in this run: include it")
-            )
+            return near_sls(target, self._by_sls)
         module, _, function = state.partition(".")
         if function and any(
             chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks
