@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+from _thread import RLock  # threading imports more
+
 from runner.model.paths import of_host
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol, TypeAlias
 else:
     Protocol = object
 
 Value: TypeAlias = "Any"  # what YAML can say: None, bool, int, float, str, list, dict
+
+
+_RENDERING = RLock()  # several threads may need a text
 
 
 class Source(Record):
@@ -76,6 +81,42 @@ class Written:
 
     def position(self, line: int, column: int) -> Source:
         return Source(self.file, line, column)
+
+
+class Later:
+    """A document that is rendered when somebody needs more of it than is known. typed: the places
+    in it that are known, as their rows.
+    """
+
+    __slots__ = ("_made", "_render", "file", "typed")
+
+    def __init__(self, render: Callable[[], Any], file: str) -> None:
+        """render: gives the rendered text; None where it is another one by now."""
+        self._render: Callable[[], Any] | None = render
+        self._made: Any = None
+        self.file = file
+        self.typed: Mapping[tuple[int, int], tuple[Any, ...]] = {}
+
+    def source(self, line: int, column: int) -> Source:
+        made = self.rendered()
+        source: Source = made.source(line, column) if made else self._known(line, column)
+        return source
+
+    def position(self, line: int, column: int) -> Source:
+        made = None if (line, column) in self.typed else self.rendered()
+        source: Source = made.position(line, column) if made else self._known(line, column)
+        return source
+
+    def _known(self, line: int, column: int) -> Source:
+        *place, via = self.typed.get((line, column), (self.file, 0, 0, ()))
+        return Source._make((*place, tuple(Source(*call) for call in via), None, (), False))
+
+    def rendered(self) -> Any:
+        """What `render` gives, asked for once."""
+        with _RENDERING:
+            if self._render:
+                self._made, self._render = self._render(), None
+            return self._made
 
 
 class Place(Record):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What SLS files compile to, kept between runs.
 
-Templates are rendered in each run, since they may look at the machine. What is made of their texts
-is a function of these texts, of the configuration and of runner's code alone: where none of them
-has changed, the states of the run before are taken as they were, bound, related and in order; what
-depends on more than that is looked up anew (`compile.py`).
+Templates are rendered in each run, since they may look at the machine, unless it is known what they
+render to (`kept_results.py`). What is made of their texts is a function of these texts, of the
+configuration and of runner's code alone: where none of them has changed, the states of the run
+before are taken as they were, bound, related and in order; what depends on more than that is looked
+up anew (`compile.py`).
 
 One file for each list of SLS files that is asked for, in a folder that only the caller can write.
 A tree is kept when two runs have had the same texts, so that one whose texts have the time in them
@@ -23,7 +24,7 @@ from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
 from runner.model.errors import RunnerError
 from runner.model.nested import has_slot
-from runner.model.places import Written
+from runner.model.places import Later, Written
 from runner.model.records import Record
 from runner.model.stdlib import blake2b
 from runner.pipeline import compiled_bytes
@@ -35,7 +36,7 @@ from runner.support.files.trusted_folder import trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from runner.language.compiler.wanted import Request, SlsFile
     from runner.pipeline.kept_plan import Text
@@ -79,6 +80,7 @@ class CompileCache:
         # texts of this run: those that were looked at already, and all in the order of the tree
         self._texts: dict[tuple[str, str], tuple[str, Rendered | None]] = {}
         self._read: dict[Said, Rendered] = {}
+        self._later: list[tuple[Said, Later]] = []  # that are not rendered
         self._usable = not (
             session.defaults
             or session.options.strict
@@ -113,9 +115,21 @@ class CompileCache:
             return plan, frozenset((said.env, said.sls) for said in self._former.files)
         return None
 
-    def _known(self, said: Said) -> Rendered:
+    def _known(self, said: Said) -> Rendered | Later:
         """The text of an SLS, as of this run. Raises NotKept where it is another one."""
-        path, text = self._session.read_text(said.sls, said.env)
+        path, known = self._session.known_text(said.sls, said.env, said.text)
+        if path != said.path:
+            raise NotKept(path)
+        if known is not None:
+            self._later.append((said, known))
+            return known
+        # it may alter what those before it look at
+        for other, later in self._later:
+            if (rendered := later.rendered()) is None:
+                raise NotKept(other.path)
+            self._texts[other.env, other.sls] = other.path, rendered
+        self._later.clear()
+        path, text = self._session.read_text(said.sls, said.env, said.text)
         self._texts[said.env, said.sls] = path, text
         if text is None or _said(said.env, said.sls, path, text) != said:
             raise NotKept(path)
@@ -136,13 +150,20 @@ class CompileCache:
         if not self._usable:
             return self._session.read(sls, saltenv)
         if (saltenv, sls) not in self._texts:
-            self._texts[saltenv, sls] = self._session.read_text(sls, saltenv)
+            probably = self._probably.get((saltenv, sls), b"")
+            self._texts[saltenv, sls] = self._session.read_text(sls, saltenv, probably)
         path, text = self._texts.pop((saltenv, sls))
         if text is None:
             self._usable = False
             return self._session.read(sls, saltenv)
         self._read[_said(saltenv, sls, path, text)] = text
         return self._session.parsed(text, path, sls, saltenv)
+
+    @cached_property
+    def _probably(self) -> Mapping[tuple[str, str], bytes]:
+        """The digests of the texts of the run before."""
+        files = self._former.files if self._former else ()
+        return {(said.env, said.sls): said.text for said in files}
 
     def names(self, saltenv: str) -> Iterable[str]:
         """The names of all SLS files, for a pattern: what it means depends on the tree."""
@@ -165,7 +186,7 @@ class CompileCache:
                 facts = facts._replace(code=code, revision=revision, plain=plain)
                 secrets = self._session.run.secrets
                 mask = secrets.mask if secrets or plan.secrets else None
-                data = compiled_bytes.to_bytes(plan, [*self._read.values()], mask)
+                data = compiled_bytes.to_bytes(plan, [*self._read.values()], mask, plain)
             trusted_folder(self._folder).write(self._name, _file(facts, data))
 
     def _is_plain(self, said: Said) -> bool:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any
 
-    from runner.pipeline.kept_plan import Text, _Place, _Row
+    from runner.pipeline.kept_plan import _Place, _Row
+    from runner.support.yaml.rendered_text import Rendered
 
     Mask = Callable[[Any], Any]
 
@@ -34,9 +35,12 @@ DATES = ("date", "datetime", "timezone", "timedelta")  # which Python in a tree 
 _MAY_HIDE = frozenset([str, bytes, int, float])
 
 
-def to_bytes(plan: CompiledPlan, texts: Sequence[Text], mask: Mask | None) -> bytes:
+def to_bytes(
+    plan: CompiledPlan, texts: Sequence[Rendered], mask: Mask | None, plain: Collection[int] = ()
+) -> bytes:
     """Raises NotKept for a plan with anything in it that only this run has, such as a function of
     the tree, or a secret that stands in no document as it is. mask: hide secrets, if there are any.
+    plain: the numbers of texts that are as they were typed.
     """
     writer = _Writer(plan.steps, texts, mask, plan.secrets)
     sets: dict[tuple[int, ...], int] = {}
@@ -49,7 +53,25 @@ def to_bytes(plan: CompiledPlan, texts: Sequence[Text], mask: Mask | None) -> by
     shared = lists, [writer.noted(writer.requisites(part)) for part in writer.parts.values]
     places = [[*map(writer.place, several)] for several in writer.places.values]
     head = writer.noted([writer.untyped, [*plan.relations[1:]], *plan[2:]])  # when all is known
-    return marshal.dumps((head, *shared, [*map(_spans, sets)], places, parts))
+    typed = _typed((step.chunk.place for step in plan.steps), writer, len(texts), plain)
+    return marshal.dumps((head, *shared, [*map(_spans, sets)], places, parts, typed))
+
+
+def _typed(
+    places: Iterable[Place], writer: _Writer, texts: int, plain: Collection[int]
+) -> dict[int, Any]:
+    """Where states were typed, which each run notes: the position of a place in a text -> as
+    written.
+    """
+    typed: dict[int, Any] = {}
+    for place in places:
+        number, line, column = writer.place(place)
+        if number < texts and number not in plain:
+            written = place.document.position(line, column)
+            via = [(call.file, call.line, call.column) for call in written.via]
+            row = written.file, written.line, written.column, via
+            typed.setdefault(number, {})[line, column] = row
+    return typed
 
 
 def _parts(rows: list[Any]) -> list[bytes]:
@@ -73,7 +95,7 @@ class _Writer:
     def __init__(
         self,
         steps: Sequence[Step],
-        texts: Sequence[Text],
+        texts: Sequence[Rendered],
         mask: Mask | None,
         secrets: Collection[str],
     ) -> None:

@@ -27,6 +27,7 @@ from runner.model.places import (
     Document,
     JoinedList,
     JoinedMap,
+    Later,
     Place,
     PlacedList,
     PlacedMap,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from runner.model.places import Written
     from runner.support.yaml.rendered_text import Rendered
 
-    Text: TypeAlias = Rendered | Written  # of an SLS file
+    Text: TypeAlias = Rendered | Written | Later  # of an SLS file
     _Place = tuple[int, int, int]  # the number of a document, the line, the column
     _Row: TypeAlias = Any  # lists and tuples of plain values, perhaps with notes
 
@@ -82,7 +83,10 @@ def from_bytes(data: bytes | memoryview, texts: Sequence[Text], registry: Regist
     """The plan of `to_bytes`. Raises NotKept where its functions are others by now, or RunnerError
     where they cannot be had.
     """
-    head, lists, parts_of, spans, places_of, parts = marshal.loads(data)
+    head, lists, parts_of, spans, places_of, parts, typed = marshal.loads(data)
+    for number, of_text in typed.items():
+        if isinstance(text := texts[number], Later):
+            text.typed = of_text
     reader = _Reader(texts, registry)
     untyped, relations, *others = reader.whole(head)
     reader.documents += map(Untyped, untyped)
@@ -214,7 +218,11 @@ class _Reader:
             return made
         if name == "text":
             number, first, last = parts
-            return self._texts[number].text[first:last]
+            text = self._texts[number]
+            rendered = text.rendered() if isinstance(text, Later) else text
+            if rendered is None:
+                raise NotKept(text.file)
+            return rendered.text[first:last]
         if name == "Place":
             return self.place(*plain)
         if name == "SpreadLow":

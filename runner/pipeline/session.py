@@ -24,6 +24,7 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
+from runner.model.places import Later
 from runner.pipeline import node_scope, undecrypted
 from runner.sources import trees
 from runner.sources.config.file import setting_place
@@ -404,6 +405,7 @@ class Session:
             holds_secret=lambda text: self.run.secrets.mask(text) != text,
             is_of_the_run=self.registry.is_of_the_run,
             results_dir=results_dir,
+            looks=lambda: self.registry.looks,
         )
 
     @cached_property
@@ -449,11 +451,35 @@ class Session:
         """The file of an SLS of the state tree. Raises RunnerError where there is none."""
         return _path_of(self.tree, sls, saltenv)
 
-    def read_text(self, sls: str, saltenv: str) -> tuple[str, Rendered | None]:
+    def read_text(
+        self, sls: str, saltenv: str, probably: bytes = b""
+    ) -> tuple[str, Rendered | None]:
         """The path of an SLS of the state tree, and its text as `Renderer.sls_text` gives it."""
         path = self.sls_path(sls, saltenv)
-        context = self._scope()
-        return path, self.renderer.sls_text(path, sls=sls, saltenv=saltenv, context=context)
+        names, probably = self._scope(), b"" if self.undecrypted else probably
+        return path, self.renderer.sls_text(
+            path, sls=sls, saltenv=saltenv, context=names, probably=probably
+        )
+
+    def known_text(self, sls: str, saltenv: str, known: bytes) -> tuple[str, Later | None]:
+        """The same, to be rendered when it is asked for; None where it is not known that it has a
+        digest.
+        """
+        path = self.sls_path(sls, saltenv)
+        if self.undecrypted:
+            return path, None
+        render = self.renderer.known_text(
+            path, sls=sls, saltenv=saltenv, context=self._scope(), known=known
+        )
+        if render is None:
+            return path, None
+
+        def rendered() -> Rendered | None:
+            with suppress(RunnerError), running(self.current()):
+                return render()
+            return None
+
+        return path, Later(rendered, path)
 
     def parsed(self, text: Rendered, path: str, sls: str, saltenv: str) -> SlsFile:
         """The same as `read` gives, of a text that is known."""

@@ -107,6 +107,7 @@ class Registry:
         self._trees: dict[str, TreeModules] = {}
         self._states: dict[str, StateFunction] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
+        self.looks = 0  # execution functions that were asked for and look at more than the run
 
     @cached_property
     def salt(self) -> salt_object.Salt:
@@ -290,8 +291,10 @@ class Registry:
 
     def function(self, name: str) -> Callable[..., Any]:
         """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
-        if GROUP_COMMIT.is_collecting and not self.is_of_the_run(name):
-            GROUP_COMMIT.look_around()  # where the template of a file asks
+        if not self.is_of_the_run(name):
+            self.looks += 1
+            if GROUP_COMMIT.is_collecting:
+                GROUP_COMMIT.look_around()  # where the template of a file asks
         function = self._functions.get(name)
         if function is None:
             function = self._functions[name] = self._find_function(name)

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from runner.language.render import parsed_forms
 from runner.language.render.jinja import Jinja, configured, outside
 from runner.language.render.jinja.limits import allow_parsing, bounded
-from runner.language.render.kept_results import Asked, KeptResults
+from runner.language.render.kept_results import Asked, KeptResults, digest_of_text
 from runner.language.render.renderers import cipher, encrypted, is_sops_file, python, stage
 from runner.language.render.renderers.files import below, read_text
 from runner.language.render.steps import CIPHERS, SOPS, RendererStep
@@ -84,6 +84,7 @@ class Renderer:
         holds_secret: Callable[[str], bool] = lambda text: True,
         is_of_the_run: Callable[[str], bool] = lambda function: False,
         results_dir: str | None = None,
+        looks: Callable[[], int] = lambda: 0,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
         rendered. cache_dir, parsed_dir: where compiled templates and parsed SLS files are kept
@@ -92,7 +93,7 @@ class Renderer:
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
         imported. is_of_the_run: tells whether an execution function answers from pillar, grains and
-        configuration alone.
+        configuration alone; looks: how many others were asked for.
         """
         self.find = find
         self._near = near
@@ -116,7 +117,9 @@ class Renderer:
         self._cache_dir = cache_dir
         self._own = own
         self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
-        self._results = KeptResults(results_dir, find, grains, pillar, opts, seen, is_of_the_run)
+        self._results = KeptResults(
+            results_dir, find, grains, pillar, opts, seen, is_of_the_run, looks
+        )
         self._usual: dict[str, list[RendererStep]] = {}  # the renderers of files that name none
 
     @cached_property
@@ -143,6 +146,7 @@ class Renderer:
 
     def sls(self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]) -> Value:
         """The value of an SLS file, with places. Raises RenderError."""
+        self._results.forget()
         pipe, text = self._opened(path)
         with bounded(path, self.opts.get("render_limit")):
             value = self.render_pipe(pipe, text, self._scope(path, sls, saltenv, context))
@@ -154,16 +158,50 @@ class Renderer:
         return {} if value is None else value
 
     def sls_text(
-        self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]
+        self,
+        path: str,
+        *,
+        sls: str,
+        saltenv: str,
+        context: Mapping[str, Any],
+        probably: bytes = b"",
     ) -> Rendered | None:
         """The text that an SLS file renders to, from which `sls_value` makes what `sls` gives; None
-        where other renderers than Jinja and YAML are asked for. Raises RenderError.
+        where other renderers than Jinja and YAML are asked for. probably: the digest that it may
+        have. Raises RenderError.
         """
+        asked = self._asked(path, sls, saltenv, context)
+        if asked is None:
+            return None
+        with LOG.timed(f"rendered {path}"):
+            names = {**self._shared(saltenv), **asked.context}
+            return self._results.rendered(asked, names, probably, self._jinja)
+
+    def known_text(
+        self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any], known: bytes
+    ) -> Callable[[], Rendered | None] | None:
+        """What gives the text of `sls_text`, or None where it is another one by then; None where it
+        is not known, before it is rendered, that the text has a digest. Raises RenderError.
+        """
+        asked = self._asked(path, sls, saltenv, context)
+        if asked is None or not self._results.holds(asked, known):
+            return None
+        self._jinja.require_own_folder()
+        names = {**self._shared(saltenv), **asked.context}
+
+        def rendered() -> Rendered | None:
+            made = self._results.rendered(asked, names, b"", self._jinja)
+            return made if digest_of_text(made.text) == known else None
+
+        return rendered
+
+    def _asked(self, path: str, sls: str, saltenv: str, context: Mapping[str, Any]) -> Asked | None:
+        """An SLS as a template; None where it is none, or data for more renderers than YAML."""
         pipe, text = self._opened(path)
         if pipe != USUAL:
             return None
-        with LOG.timed(f"rendered {path}"), bounded(path, self.opts.get("render_limit")):
-            return self.jinja(text, self._scope(path, sls, saltenv, context))
+        own = {**self._places(path, sls), **context}
+        return Asked(text.text, path, str(own.get("tplfile", path)), saltenv, own, True)
 
     def sls_value(self, text: Rendered, path: str, *, sls: str, saltenv: str) -> Value:
         """The value of a text of `sls_text`. Raises RenderError."""
@@ -414,7 +452,7 @@ class Renderer:
             names = {**self._shared(saltenv), **context}
             asked = Asked(text, file or name, name, saltenv, context)
             return self._results.text(asked, names, probably, self._jinja)
-        self._results.forget_pillar()
+        self._results.forget()
         with bounded(file, self.opts.get("render_limit")):
             return self._template(text, engine, context, file, saltenv)
 

@@ -13,7 +13,6 @@ import marshal
 import os
 from collections import OrderedDict
 from contextlib import suppress
-from functools import cached_property
 
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
@@ -29,11 +28,12 @@ from runner.support.files.trusted_folder import Untrusted, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from typing import Any
 
     from runner.language.render.jinja import Jinja
     from runner.language.render.jinja.repeatable import Uses
+    from runner.support.yaml.rendered_text import Rendered
 
     Find = Callable[[str, str], str | None]
 
@@ -43,7 +43,7 @@ _DATES = ("date", "datetime")  # which YAML makes
 
 
 # the settings of the configuration that change what Jinja makes of a text
-OPTIONS = ("jinja_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
+OPTIONS = ("jinja_env", "jinja_sls_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
 
 
 class Asked(Record):
@@ -54,6 +54,7 @@ class Asked(Record):
     name: str
     saltenv: str
     context: Mapping[str, Any]
+    sls: bool = False
 
 
 class Result(Record):
@@ -81,13 +82,15 @@ class KeptResults:
         opts: Mapping[str, Any],
         seen: Callable[[str], None],
         is_of_the_run: Callable[[str], bool],
+        looks: Callable[[], int],
     ) -> None:
         """folder: made when there is something to keep. is_of_the_run: tells whether an execution
-        function answers from pillar, grains and configuration alone. The rest: as for Renderer.
+        function answers from pillar, grains and configuration alone. looks: how many others were
+        asked for. The rest: as for Renderer.
         """
         self._path, self._find, self._seen = folder, find, seen
         self._grains, self._pillar, self._opts = grains, pillar, opts
-        self._is_of_the_run = is_of_the_run
+        self._is_of_the_run, self._looks = is_of_the_run, looks
         self._known: dict[bytes, Any] | None = None
         self._code: tuple[str, ...] = ()
         self._used: dict[bytes, Any] = {}
@@ -95,63 +98,79 @@ class KeptResults:
         self._begun = self._underway = 0  # renderings; several threads may render
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
         self._files: dict[tuple[str, Version], bytes] = {}  # digests
+        self._of_opts: dict[bool, bytes | None] = {}
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render
         to. Raises what `Jinja.render` raises, and Untrusted where others can write the folder.
         """
-        text, file, name, saltenv, context = asked
-        options = [self._opts.get(option) for option in OPTIONS]
-        key = digest((text, file, name, saltenv, dict(context), options)) if probably else None
-        if key and self._holds(key, saltenv, probably):
+        if probably and self.holds(asked, expected := digest_of(probably)):
             jinja.require_own_folder()
             return probably.decode("utf-8", "surrogatepass")
+        return self.rendered(asked, names, expected if probably else b"", jinja).text
+
+    def rendered(
+        self, asked: Asked, names: Mapping[str, Any], expected: bytes, jinja: Jinja
+    ) -> Rendered:
+        """Return what a template renders to, which is kept where it has the digest that is
+        expected. The rest: as for `text`.
+        """
         self._begun += 1
         first, begun = not self._underway, self._begun
         self._underway += 1
         imports: set[str] = set()
+        looks = self._looks()
         of_grains: set[str] = getattr(self._grains(), "asked", set())
         before = of_grains.copy()
         of_grains.clear()
+        text, file, name, saltenv, context, sls = asked
         try:
             with bounded(file, self._opts.get("render_limit")):
                 made = jinja.render(
-                    text, file, name, names, saltenv=saltenv, sls=False, asked=imports
-                ).text
+                    text, file, name, names, saltenv=saltenv, sls=sls, asked=imports
+                )
             grains = of_grains.copy()
         finally:
             of_grains |= before
             self._underway -= 1
         uses = None
         alone = first and begun == self._begun  # or what others asked for was noted here, or there
-        if key and alone and made.encode("utf-8", "surrogatepass") == probably:
-            uses = jinja.uses(text, file, imports, saltenv)
-        if key and uses and not uses.looks_around(context):
-            self._note(key, saltenv, probably, uses, imports, grains)
+        alone = alone and looks == self._looks()
+        if expected and alone and digest_of_text(made.text) == expected:
+            uses = jinja.uses(text, file, imports, saltenv, sls)
+        key = self._key(asked) if uses and not uses.looks_around(context) else None
+        if key and uses:
+            self._note(key, saltenv, expected, uses, imports, grains)
         else:
-            self.forget_pillar()
+            self.forget()
         return made
 
     # -------------------------------------------------- from the run before
 
-    def _holds(self, key: bytes, saltenv: str, text: bytes) -> bool:
-        """Return whether a text is what a template renders to in this run; false where that is not
-        known.
+    def holds(self, asked: Asked, expected: bytes) -> bool:
+        """Return whether what a template renders to in this run has a digest; false where that is
+        not known.
         """
-        kept = self._results().get(key)
-        if kept is None:
+        key = self._key(asked)
+        kept = self._results().get(key) if key else None
+        if key is None or kept is None:
             return False
         result = Result(*kept)
-        if result.digest != _digest_of(text) or not self._is_as_before(result, saltenv):
+        if result.digest != expected or not self._is_as_before(result, asked.saltenv):
             return False
         self._used[key] = kept
         return True
+
+    def _key(self, asked: Asked) -> bytes | None:
+        """What results are kept under; None for variables that are no plain data."""
+        options = [self._opts.get(option) for option in OPTIONS]
+        return digest((*asked._replace(context=dict(asked.context)), options))
 
     def _is_as_before(self, result: Result, saltenv: str) -> bool:
         return (
             all(map(self._is_of_the_run, result.functions))
             and (not result.pillar or result.pillar == self._pillar_digest())
-            and (not result.opts or result.opts == self._opts_digest)
+            and (not result.opts or result.opts == self._opts_digest(result.functions))
             and all(digest(self._grain(name)) == value for name, value in result.grains)
             and all(self._file(name, saltenv) == file for name, file in result.files)
         )
@@ -176,7 +195,7 @@ class KeptResults:
         self,
         key: bytes,
         saltenv: str,
-        text: bytes,
+        result: bytes,
         uses: Uses,
         files: Iterable[str],
         grains: Iterable[str],
@@ -186,18 +205,19 @@ class KeptResults:
             return
         of_grains = [(name, digest(self._grain(name))) for name in sorted(grains)]
         pillar = self._pillar_digest() if "pillar" in uses.names or uses.functions else b""
-        opts = self._opts_digest if uses.functions else b""
+        opts = self._opts_digest(uses.functions) if uses.functions else b""
         if pillar is None or opts is None or None in dict(of_grains).values():
             return
         found = tuple((name, self._file(name, saltenv)) for name in sorted(files))
         functions = tuple(sorted(uses.functions))
-        kept = _digest_of(text), found, tuple(of_grains), functions, pillar, opts
+        kept = result, found, tuple(of_grains), functions, pillar, opts
         self._used[key] = kept
         self._has_new = True
 
-    def forget_pillar(self) -> None:
-        """Look at the pillar anew: something was rendered that may have altered it."""
+    def forget(self) -> None:
+        """Look at pillar and configuration anew: what was rendered may have altered them."""
         self._of_pillar = (None, None)
+        self._of_opts.clear()
 
     def write(self) -> None:
         """Keep what is new for the next run, which says so where others can write the folder."""
@@ -227,7 +247,7 @@ class KeptResults:
             key = path, version(os.stat(path))  # a state may have written it meanwhile
             if key not in self._files:
                 self._seen(path)
-                self._files[key] = _digest_of(read_text(path, self._opts).encode())
+                self._files[key] = digest_of(read_text(path, self._opts).encode())
             return path, self._files[key]
         return path, b""
 
@@ -237,10 +257,15 @@ class KeptResults:
             self._of_pillar = pillar, digest(pillar)
         return self._of_pillar[1]
 
-    @cached_property
-    def _opts_digest(self) -> bytes | None:
-        """The digest of the configuration, but for what is of one run alone."""
-        return digest({name: v for name, v in self._opts.items() if name not in OF_THE_RUN})
+    def _opts_digest(self, functions: Container[str]) -> bytes | None:
+        """The digest of the configuration; what is of one run alone only config.get looks at."""
+        whole = "config.get" in functions
+        if whole not in self._of_opts:
+            left_out = () if whole else OF_THE_RUN
+            self._of_opts[whole] = digest(
+                {name: value for name, value in self._opts.items() if name not in left_out}
+            )
+        return self._of_opts[whole]
 
 
 def _unsealed(data: bytes) -> bytes:
@@ -253,11 +278,11 @@ def _unsealed(data: bytes) -> bytes:
 def digest(value: Any) -> bytes | None:
     """The digest of a value; None for one with anything in it but plain data."""
     try:
-        return _digest_of(marshal.dumps(value, 0))  # version 0: equal values give equal bytes
+        return digest_of(marshal.dumps(value, 0))  # version 0: equal values give equal bytes
     except ValueError:
         pass
     try:
-        return _digest_of(marshal.dumps(_plain(value), 0))
+        return digest_of(marshal.dumps(_plain(value), 0))
     except (ValueError, RecursionError):
         return None
 
@@ -278,6 +303,10 @@ def _plain(value: Any) -> Any:
     raise ValueError(kind)
 
 
-def _digest_of(data: bytes) -> bytes:
+def digest_of_text(text: str) -> bytes:
+    return digest_of(text.encode("utf-8", "surrogatepass"))
+
+
+def digest_of(data: bytes) -> bytes:
     made: bytes = blake2b(data, digest_size=16).digest()
     return made

@@ -485,6 +485,30 @@ def test_a_converged_template_imports_what_a_file_does(machine: Machine) -> None
     assert not of_python(imported_by(machine, "sls", "a")) & {"jinja2", "yaml", *HEAVY}
 
 
+def test_a_converged_formula_needs_no_jinja(machine: Machine) -> None:
+    """Its SLS files are what they were, without rendering: as what they look at says."""
+    machine.write(
+        app__init="{% from 'app/map.jinja' import app, line with context %}\n"
+        "include: [app.more]\n"
+        "{{ app.conf }}:\n  file.managed:\n    - contents: {{ line(pillar.get('name', 'x')) }}\n",
+        app__more="{% if grains['os_family'] == 'Debian' %}\n"
+        "{% for n in range(2) %}\n{tmp}/{{ n }}: {file.managed: [contents: x]}\n{% endfor %}\n"
+        "{% endif %}\n",
+    )
+    folder = machine.folder / "states/app"
+    (folder / "defaults.yaml").write_text("app: {port: 80}\n")
+    (folder / "map.jinja").write_text(
+        "{% import_yaml 'app/defaults.yaml' as defaults %}\n"
+        f"{{% set own = {{'default': {{'conf': '{machine.folder}/x'}}}} %}}\n"
+        "{% set app = salt['grains.filter_by'](own, merge=salt['pillar.get']('app', {})) %}\n"
+        "{% macro line(x) %}{{ x }}={{ defaults.app.port }}{% endmacro %}\n"
+    )
+    machine.config["grains"] = {"os_family": "Debian"}
+    imported = of_python(imported_by(machine, "sls", "app"))
+    assert not imported & {"jinja2", "yaml", *HEAVY}
+    assert (machine.folder / "x").read_text() == "x=80\n"
+
+
 @needs("dpkg-query")
 def test_converged_packages_import_what_a_file_does(machine: Machine) -> None:
     machine.write(a="dpkg:\n  pkg.installed: []\n")

@@ -130,7 +130,28 @@ def test_a_file_without_jinja_is_not_rendered_to_compare_it(machine: Machine) ->
     machine.write(a=MANY + "{{ 'new' }}:\n  test.nop: []\n")
     settle(machine)
     assert machine.results("sls", "a")["new"]["result"] is True
-    assert "rendered" in machine("sls", "a").stderr
+    assert "rendered" not in machine("sls", "a").stderr, "its result is known"
+
+
+def test_places_are_the_same_where_nothing_is_rendered(machine: Machine) -> None:
+    """Those of states, of requisites, and of what a line had become."""
+    machine.write(
+        a="{% for n in range(2) %}\n# {{ n }}\n{% endfor %}\ninclude: [b]\n"
+        "{% macro state(name) %}\n{{ name }}:\n  cmd.run:\n    - name: {{ 'false' }}\n"
+        "{% endmacro %}\n{{ state('one') }}\n{{ grains.id }}:\n  test.fail_without_changes: []\n"
+        "last:\n  test.nop:\n    - require: [test: {{ grains.id }}]\n",
+        b="{% if grains.id %}\n{{ pillar.get('x', 'y') }}:\n  test.fail_without_changes: []\n"
+        "{% endif %}\n",
+    )
+    told = []
+    for _ in range(4):
+        done = machine("sls", "a", "--out", "json", code=None)
+        places = re.findall(r"\S+\.sls:\d+\S*|\d+ \| .*", done.stdout + done.stderr)
+        told.append((KEPT in done.stderr, "rendered" in done.stderr, places))
+        plain = machine("sls", "a", code=None)
+        told[-1][2].extend(re.findall(r"\S+\.sls:\d+\S*|\d+ \| .*", plain.stdout))
+    assert told[0][2] == told[-1][2] != []
+    assert [kept for kept, _, _ in told] == [False, True, True, True]
 
 
 def test_a_file_that_renders_to_its_own_text_is_a_template(machine: Machine) -> None:

@@ -121,12 +121,14 @@ class Jinja:
         except Exception as error:
             raise template_error.explain(error, file, environment) from None
 
-    def uses(self, text: str, file: str, asked: Iterable[str], saltenv: str) -> Uses | None:
+    def uses(
+        self, text: str, file: str, asked: Iterable[str], saltenv: str, sls: bool
+    ) -> Uses | None:
         """What a template that was rendered looks at, with those that it asked for; None where it
         may render to something else the next time.
         """
         head = headed(text, file)
-        environment = self.environment(saltenv, False, head)
+        environment = self.environment(saltenv, sls, head)
         uses = environment.uses(head.text)
         for text_of_import in environment.texts(asked):
             more = environment.uses(text_of_import)

@@ -19,6 +19,9 @@ from command import Machine
 
 from runner.language.render.jinja import Jinja
 from runner.model.errors import RunnerError
+from runner.model.places import Later
+from runner.pipeline.compile import of_requests
+from runner.pipeline.compile_cache import CompileCache
 from runner.pipeline.session import Session
 from runner.sources.config.load import load
 
@@ -104,7 +107,8 @@ class World:
         for name, text in self.files.items():
             path = self.folder / "tree" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
         for path in (self.folder / "tree").rglob("*.jinja"):
             if str(path.relative_to(self.folder / "tree")) not in self.files:
                 path.unlink()
@@ -137,6 +141,21 @@ class World:
                     made.append(str(error))
             session.keep_results()
         return made
+
+    def states(self, cache: str) -> list[Any]:
+        """The states that the SLS `a` compiles to, and where they were typed."""
+        self.written()
+        given = {"cachedir": str(self.folder / cache)}
+        options, _ = load(str(self.folder / "runner.yaml"), given, os.environ)
+        session = Session(options)
+        with session.opened():
+            session.run.facts.pillar = json.loads(json.dumps(self.pillar))
+            made, problems = of_requests(session, ["a"])()
+            session.keep_results()
+            if made is None:
+                return [problem.message for problem in problems]
+            chunks = [made.steps[position].chunk for position in made.order]
+            return [(chunk.low, str(chunk.place), chunk.place.source[:3]) for chunk in chunks]
 
     def count(self, texts: list[str], probably: Mapping[str, str]) -> int:
         """How many templates a run renders."""
@@ -231,6 +250,115 @@ def test_a_result_is_that_of_rendering_anew(world: World) -> None:
         before = world.rendered
         assert world.run(texts, context, last) == anew
         assert world.rendered == before
+
+
+# ---------------------------------------------------------------- SLS files
+
+HEAD = "{% set x = 'one' %}{% set ports = [80, 8000] %}{% set settings = {'a': true} %}\n"
+# each leaves what the files after it see
+BEFORE_OTHERS = """
+{% do pillar.update({'a': pillar.a + 1}) %}
+{% if grains.kind == 1 %}{% do pillar.update({'a': 7}) %}{% endif %}
+{{ salt['file.file_exists']('/nowhere') }}
+"""
+
+
+def _sls(chance: random.Random) -> str:
+    """An SLS of states that say what lines make, some only on some machines."""
+    lines = [line for line in _texts(SAME) if "extends" not in line]
+    lines += ["{{ grains.kind }}", "{{ grains['kind'] + pillar.a }}"] * 3
+    made = [HEAD]
+    for _ in range(chance.randrange(3, 7)):
+        number = chance.randrange(10**9)
+        line = chance.choice(lines if chance.random() < 0.9 else _texts(BEFORE_OTHERS))
+        state = f"{{% set made %}}{line}{{% endset %}}\ns{number}:\n  test.nop:\n"
+        state += "    - x: {{ made | json }}\n"
+        if chance.random() < 0.5:
+            condition = chance.choice(["grains.kind == 1", "pillar.a == 1", "'other' in grains"])
+            state = f"{{% if {condition} %}}\n{state}\n{{% endif %}}\n"
+        made.append(state)
+    return "".join(made)
+
+
+def _kind(world: World, chance: random.Random) -> None:
+    file = world.folder / "kind"  # the code of the tree stays as it is
+    file.write_text(str(chance.randrange(3)))
+    world.files["_grains/own.py"] = (
+        "from pathlib import Path\n\n\ndef own():\n"
+        f"    return {{'kind': int(Path({str(file)!r}).read_text())}}\n"
+    )
+
+
+def _a(world: World, chance: random.Random) -> None:
+    world.pillar["a"] = chance.randrange(3)
+
+
+def _another_sls(world: World, chance: random.Random) -> None:
+    world.files["b.sls"] = _sls(chance)
+
+
+# those that the kept plan itself does not know of
+CHANGES_OF_SLS = [_part, _no_part, _library, _data, _pillar, *[_a, _kind] * 3, _another_sls]
+
+
+def test_states_are_those_of_rendering_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of SLS files, while what they are made from changes between runs."""
+    chance = random.Random(0)
+    seen: list[int] = []
+    recall = CompileCache.recall
+
+    def spied(self: CompileCache) -> Any:
+        found = recall(self)
+        documents = (
+            {id(step.chunk.place.document): step for step in found[0].steps} if found else {}
+        )
+        seen.append(sum(type(step.chunk.place.document) is Later for step in documents.values()))
+        return found
+
+    monkeypatch.setattr(CompileCache, "recall", spied)
+    known = 0
+    for tree in range(5):
+        world.pillar = {"a": 1, "deep": {"b": 2}}
+        world.files |= {f"{name}.sls": _sls(chance) for name in "abc"}
+        world.files["a.sls"] += "include: [b, c]\n"
+        _kind(world, chance)
+        for change in range(8):
+            for alter in chance.sample(CHANGES_OF_SLS, chance.randrange(1, 3)):
+                alter(world, chance)
+            anew = world.states(f"new-{tree}-{change}")
+            for _ in range(3):
+                assert world.states("cache") == anew
+            known += seen[-1]
+    assert known > 30
+
+
+def test_what_a_template_alters_is_seen_by_those_behind_it(world: World) -> None:
+    state = "{{ 's' ~ pillar.a }}%s: test.nop\n"
+    alters = "{% if grains.kind == 1 %}{% do pillar.update({'a': 7}) %}{% endif %}b: test.nop\n"
+    world.files |= {"a.sls": state % "a" + "include: [b, c]\n", "b.sls": alters}
+    world.files["c.sls"] = state % "c"
+    for kind in ([0], [1]):
+        _kind(world, random.Random(0))
+        (world.folder / "kind").write_text(str(*kind))
+        for _ in range(3):
+            assert world.states("cache") == world.states(f"new-{kind}")
+
+
+def test_a_look_by_a_function_that_is_none_itself_is_seen(world: World) -> None:
+    """What `config.get` finds may be an address in a store of secrets."""
+    text = "{{ salt['config.get']('secret') }}"
+    profile = {"driver": "yaml", "files": [str(world.folder / "store.yaml")]}
+    world.config |= {"own": profile, "secret": "sdb://own/key"}
+    for value in ("one", "two"):
+        (world.folder / "store.yaml").write_text(f"key: {value}\n")
+        assert [world.run([text], {}, {text: "one"}) for _ in range(3)] == [[value]] * 3
+
+
+def test_an_option_of_the_run_is_asked_for_in_each_run(world: World) -> None:
+    text = "{{ salt['config.get']('test') }}"
+    for test in (True, False):
+        world.config["test"] = test
+        assert [world.run([text], {}, {text: "True"}) for _ in range(2)] == [[str(test)]] * 2
 
 
 def test_a_function_of_the_tree_answers_for_itself(world: World) -> None:
