@@ -65,6 +65,8 @@ def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: 
     )
     assert re.search(r"time limit of \S+ s is over", done.stdout)
     assert "Not run: test.nop after." in done.stdout
+    (slow,) = answer(machine, "history", "show")["results"]
+    assert slow["duration"] > 0, "who reads reports sees what took the time"
 
 
 def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> None:

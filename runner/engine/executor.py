@@ -66,6 +66,7 @@ class Executor:
         self._called_now: int | None = None  # the state that an interrupt hits
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
+        self._beside: dict[int, Invoker] = {}  # who calls that
         self._suppressed = SuppressedReactions(plan, self.results)
         self._shared = SharedCommit(
             plan,
@@ -252,6 +253,7 @@ class Executor:
 
     def _start_parallel(self, position: int, decision: Decision) -> None:
         number, invoke = self.number, self.invoke.twin()
+        self._beside[position] = invoke
         self.number += 1
 
         def work() -> Result:
@@ -280,8 +282,10 @@ class Executor:
             hit.update(self.parallel.positions())
         comment = f"{why} while it ran; what it had begun may be done in part"
         for position in sorted(hit.difference(self.results)):
-            chunk = self.plan.chunk(position)
-            self._finish(position, Result(chunk, False, comment, run_num=self.number))
+            chunk, began = self.plan.chunk(position), self._beside.get(position, self.invoke).began
+            lasted = round((time.time() - began) * 1000, 3) if began else 0.0
+            result = Result(chunk, False, comment, run_num=self.number)
+            self._finish(position, result._replace(started=began, duration=lasted))
 
     # -------------------------------------------------- calling
 

@@ -63,6 +63,7 @@ class Invoker:
         self.attempts = (
             0  # attempts made for the last chunk (each one counts in Salt's run numbers)
         )
+        self.began = 0.0  # with the last chunk, as time.time() tells it
         self._things: tuple[Thing, ...] | None = None  # what the present state makes or removes
 
     @cached_property
@@ -82,7 +83,7 @@ class Invoker:
     def __call__(self, invocation: Invocation) -> Result:
         """The result of one step."""
         started = time.perf_counter()
-        now = time.time()
+        now = self.began = time.time()
         chunk, reaction = invocation.step.chunk, invocation.reaction
         if reaction:
             low = {**chunk.low, "fun": "mod_watch", "sfun": chunk.fun, **reaction.low}
