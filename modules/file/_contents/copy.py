@@ -127,7 +127,7 @@ def _make_special(source: Pinned, target: Place) -> None:
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     with source.reading() as (file, pinned):
         target.refuse_too_large(limits.needed(pinned.at))
-        ask(target.path, streamed(source.path))
+        ask(target.path, streamed(source.path, looked_at=False))
 
         def finish(new: Pinned) -> None:
             if preserve:

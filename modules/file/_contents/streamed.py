@@ -106,11 +106,14 @@ class Edited:
 Contents = bytes | Streamed | Edited
 
 
-def streamed(path: str) -> Streamed:
-    """The contents of a file, to be read later. Raises StateFailed if it cannot be read."""
+def streamed(path: str, looked_at: bool = True) -> Streamed:
+    """The contents of a file, to be read later. looked_at: False for what is only copied, while the
+    state goes by what it has read before. Raises StateFailed if it cannot be read.
+    """
     with opened_to_read(path) as file:
         stat = stat_of(file)
-        note_version(path, file)
+        if looked_at:
+            note_version(path, file)
     return Streamed(path, stat.st_size, _identity(stat))
 
 

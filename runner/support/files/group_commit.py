@@ -29,7 +29,7 @@ from itertools import chain
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 from runner.support.files import descriptors
-from runner.support.files.folder_syncs import FOLDER_SYNCS
+from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def stamp(status: os.stat_result) -> Stamp:
 Version = tuple[int, ...]  # of a file; ABSENT: there was none
 ABSENT: Version = ()
 LONGEST_EDIT = 1.0  # seconds that a rename waits for others, of which each takes microseconds
+# the folders that others held for longer, as whoever may read one can
+_HELD_FOR_LONG: set[tuple[int, int]] = set()
 
 
 def version(status: os.stat_result) -> Version:
@@ -67,7 +69,7 @@ def version(status: os.stat_result) -> Version:
 
 class one_at_a_time:  # in lower case: used as a function; a generator costs more
     """Hold off the renames of others in an open folder: other threads and other processes. Where
-    somebody holds it for long, or it cannot be locked, nobody is waited for.
+    somebody holds it for long, who is waited for once, or it cannot be locked, nobody is.
     """
 
     __slots__ = ("_folder", "_is_held")
@@ -85,13 +87,16 @@ class one_at_a_time:  # in lower case: used as a function; a generator costs mor
             return
 
     def _wait(self) -> None:
-        end = time.monotonic() + LONGEST_EDIT
         with suppress(OSError):
+            at = device_and_inode(os.fstat(self._folder))
+            end = 0 if at in _HELD_FOR_LONG else time.monotonic() + LONGEST_EDIT
             while not self._is_held and time.monotonic() <= end:
                 time.sleep(0.001)
                 with suppress(BlockingIOError):
                     flock(self._folder, LOCK_EX | LOCK_NB)
                     self._is_held = True
+            if not self._is_held:
+                _HELD_FOR_LONG.add(at)
 
     def __exit__(self, *problem: object) -> None:
         if self._is_held:

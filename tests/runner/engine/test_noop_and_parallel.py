@@ -272,10 +272,15 @@ def test_a_parallel_state_reacts_to_what_it_watches(machine: Machine) -> None:
 
 MEETING = """
 import time
+from pathlib import Path
 from modules import file
 from runner.api import AbsolutePath, Plan, Planned
 
 met = []
+
+
+def now(path: str) -> bytes:
+    return Path(path).read_bytes() if Path(path).exists() else b""
 
 
 def line(name: str, of: AbsolutePath) -> Planned:
@@ -284,20 +289,24 @@ def line(name: str, of: AbsolutePath) -> Planned:
     met.append(name)
     while len(met) < 2:  # both have looked
         time.sleep(0.01)
-    file.write(of, old + name.encode())
+    while len(met) == 2 and met[0] != name and now(of) == old:  # the first one has written
+        time.sleep(0.01)
+    with file.backed_up(of, bool(old)):
+        file.write(of, old + name.encode())
     return "It is there now."
 """
 
 
-@pytest.mark.parametrize("there", ["one\n", None])
-def test_edits_of_one_file_side_by_side_lose_none(machine: Machine, there: str | None) -> None:
-    """Both look before one of them writes, one by way of a link; and many without a meeting."""
+@pytest.mark.parametrize(("there", "other"), [("one\n", "link"), ("one\n", "f"), (None, "f")])
+def test_edits_of_one_file_side_by_side_lose_none(
+    machine: Machine, there: str | None, other: str
+) -> None:
+    """Both look before one of them writes, with a copy beside it; and many without a meeting."""
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(MEETING)
     if there:
         (machine.folder / "f").write_text(there)
         (machine.folder / "link").symlink_to("f")
-    other = "link" if there else "f"
     text = "".join(
         f"{text}:\n  box.line: [of: '{{tmp}}/{of}', parallel: true]\n"
         for text, of in (("two", "f"), ("three", other))

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 from contextlib import closing
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 
@@ -773,3 +774,24 @@ def test_what_a_tree_has_in_place_of_our_functions_finds_what_was_written(machin
     )
     machine("sls", "a")
     assert (machine.folder / "g").read_text() == "new\n"
+
+
+def test_who_holds_a_folder_for_long_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(group_commit, "LONGEST_EDIT", 0.01)
+    monkeypatch.setattr(group_commit.time, "sleep", waited.append)
+    other, own = (os.open(tmp_path, os.O_RDONLY) for _ in range(2))
+    flock(other, LOCK_EX)
+    for _ in range(2):
+        before = len(waited)
+        with group_commit.one_at_a_time(own):
+            assert waited
+    assert len(waited) == before
+    os.close(other)
+    with group_commit.one_at_a_time(own), pytest.raises(BlockingIOError):
+        third = os.open(tmp_path, os.O_RDONLY)
+        flock(third, LOCK_EX | LOCK_NB)
+    os.close(third)
+    os.close(own)
