@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import Any
 
 from modules import _paths, service
 from modules._texts.call_options import options_of
 from runner.api import RunnerError, StateFailed, here
+from runner.model.stdlib import get_ident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def ping() -> bool:
@@ -29,7 +32,7 @@ def false_() -> bool:
 
 def retcode(code: int = 42) -> bool:
     """True, with an exit code: a guard that calls this takes every other than 0 for false."""
-    here.store("retcodes")[threading.get_ident()] = code
+    here.store("retcodes")[get_ident()] = code
     return True
 
 

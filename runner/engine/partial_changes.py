@@ -4,14 +4,22 @@
 from __future__ import annotations
 
 import errno
-import re
-from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import Any
+from collections.abc import Generator
+from types import FunctionType
 
-from runner.api import Plan
+from runner.language.arguments import schema
 from runner.model.errors import RunnerError
-from runner.model.places import Source, Value
+from runner.model.places import Source
 from runner.model.plain_values import text_of
+from runner.model.stdlib import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from runner.api import Plan
+    from runner.model.places import Value
 
 
 def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
@@ -71,6 +79,8 @@ def apology(error: BaseException, is_built_in: bool = False) -> str:
     return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"
 
 
+_SCRATCH = pattern(r"/.*/scratch-\w+/")  # a folder of the state, of which nobody knows
+
 # what the system's words leave open
 _CURES = {
     errno.EROFS: "what lies there is mounted read-only",
@@ -88,7 +98,7 @@ def _refusal(error: OSError) -> str:
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     where = "the system" if path is None or isinstance(path, int) else str(path)
-    where = re.sub(r"/.*/scratch-\w+/", "", where)  # a folder of the state, of which nobody knows
+    where = _SCRATCH.sub("", where)
     cure = f" ({_CURES[error.errno]})" if error.errno in _CURES else ""
     return f"{where}: {error.strerror}{cure}"
 
@@ -96,7 +106,7 @@ def _refusal(error: OSError) -> str:
 def of_call(
     name: str,
     function: Callable[..., Any],
-    args: Iterable[Any],
+    args: Sequence[Any],
     kwargs: Mapping[str, Any],
     error: Exception,
 ) -> Exception:
@@ -135,11 +145,14 @@ def attributed(name: str, function: Callable[..., Any], error: Exception) -> Exc
 
 
 def named_arguments(
-    name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The arguments of an execution function by their names, those that are given by their places
     too. Raises RunnerError for what it does not take.
     """
+    plain = _plainly_named(function, args, kwargs)
+    if plain is not None:
+        return plain
     import inspect
 
     signature = inspect.signature(function)
@@ -152,3 +165,31 @@ def named_arguments(
         raise RunnerError(
             f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})"
         ) from None
+
+
+def _plainly_named(
+    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The same without `inspect`, which takes longer than most functions; None where that has to
+    look: at a mistake, at what `**` takes.
+    """
+    while hasattr(function, "__wrapped__") and not hasattr(function, "__signature__"):
+        function = function.__wrapped__
+    if not isinstance(function, FunctionType) or hasattr(function, "__signature__"):
+        return None
+    code = function.__code__
+    count = code.co_argcount
+    names = code.co_varnames[: count + code.co_kwonlyargcount + 1]
+    given = dict(zip(names[:count], args, strict=False))
+    known = {*names[: count + code.co_kwonlyargcount]}
+    needed = known - schema.defaults_of(function).keys()
+    if (
+        code.co_posonlyargcount
+        or (len(args) > count and not code.co_flags & 0x04)  # CO_VARARGS
+        or not given.keys().isdisjoint(kwargs)
+        or not needed <= given.keys() | kwargs.keys() <= known
+    ):
+        return None
+    if len(args) > count:
+        given[names[-1]] = tuple(args[count:])
+    return {**given, **kwargs}

@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from runner.model.plain_values import plain
+from runner.model.stdlib import dumps, pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # what turns the direction of writing or cannot be seen: a reader would be shown something else than
 # what is there
-_MISLEADING = re.compile(
+_MISLEADING = pattern(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f]"
 )
 
 
 def text(data: object) -> str:
     """Block style, in the order of the data."""
-    import yaml
-
     if isinstance(data, str):
         return data
+    if type(data) in (bool, int, type(None)):
+        return dumps(plain(data))
+    import yaml
 
     class Dumper(yaml.SafeDumper):
         """Texts of several lines stand as they are, those that mislead in quotes, where escapes may

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
 
 from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
 from runner.engine import partial_changes
 from runner.engine.context import Current
 from runner.model.errors import RunnerError
-from runner.model.places import Value
 from runner.pipeline.pillar_data import read_pillar
-from runner.pipeline.session import Listeners, Session
+from runner.pipeline.session import Session
 from runner.pipeline.stages import warn
-from runner.sources.config.options import Options
 from runner.support.log import LOG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from runner.model.places import Value
+    from runner.pipeline.session import Listeners
+    from runner.sources.config.options import Options
 
 
 def call(

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import scheduled_runs, state_functions
 from runner.cli.running.answers import write_value
@@ -24,6 +22,7 @@ from runner.cli.running.values import given_arguments
 from runner.model.events import ChangerCalled
 from runner.pipeline import calling
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.model.events import Event
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from runner.api import providers
 from runner.cli.parsing.option_spec import Annotated, argument, option
@@ -18,6 +17,10 @@ from runner.model.errors import RunnerError
 from runner.output import diagnostics, json_, text
 from runner.output.formats import CHECK
 from runner.tools import check as checking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @with_common(READING, ROOTED, answer=CHECK)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 
 from runner.cli.running.exit_codes import LOCKED, NOT_RUN, stopped
 from runner.model.diagnostics import bug
@@ -15,6 +14,7 @@ from runner.output import text as output_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from runner.cli.running.options import Common

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from runner.model.errors import UsageError
 from runner.model.places import Source
+from runner.model.stdlib import pattern
 from runner.support.files.text import LARGEST, MEBIBYTE
-from runner.support.yaml import errors, limits
+from runner.support.yaml import errors, limits, simple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+_NAME = pattern(r"[^\W\d][\w.-]*")
 
 
 def mapping(text: str, option: str) -> dict[str, Any]:
@@ -81,6 +87,9 @@ def _as_data(text: str) -> Any:
 
 
 def _as_yaml(text: str) -> Any:
+    if "\n" not in text and not text.startswith(("---", "...", "%")):
+        with suppress(simple.NotSimple):
+            return simple.read_plain(f"- {text}")[0]
     import yaml
 
     try:
@@ -101,11 +110,15 @@ def arguments_of(
     named: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
-        if equals and not value.startswith("=") and re.fullmatch(r"[^\W\d][\w.-]*", key):
+        if equals and not value.startswith("=") and _is_name(key):
             named[key] = value if key in texts else yaml_value(value)
         else:
             positional.append(yaml_value(word))
     return positional, named
+
+
+def _is_name(key: str) -> bool:
+    return (key.isascii() and key.isidentifier()) or _NAME.fullmatch(key) is not None
 
 
 def given_arguments(words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:

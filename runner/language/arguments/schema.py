@@ -133,7 +133,7 @@ def _read(function: Callable[..., Any]) -> Schema:
     code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
     keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    defaults = _defaults(inner)
+    defaults = defaults_of(inner)
     groups = _groups(inner, defaults)
     annotations, namespace = inner.__annotations__, inner.__globals__
 
@@ -171,7 +171,8 @@ def _read(function: Callable[..., Any]) -> Schema:
     )
 
 
-def _defaults(function: Any) -> dict[str, Any]:
+def defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of a plain function by the names of its parameters."""
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     values = reversed(function.__defaults__ or ())
     return dict(zip(reversed(positional), values, strict=False)) | (function.__kwdefaults__ or {})
@@ -245,7 +246,7 @@ def _with_groups(function: Any) -> tuple[Any, dict[str, GroupOfArguments]]:
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     is_ours = isinstance(function, FunctionType)
-    return function, _groups(function, _defaults(function)) if is_ours else {}
+    return function, _groups(function, defaults_of(function)) if is_ours else {}
 
 
 def _in_sls(name: str) -> str:

@@ -365,7 +365,7 @@ def _key(line: str) -> tuple[str, int, int] | None:
     if colon and rest[:1] in ("", " ") and _is_word(key):  # most keys, without a regular expression
         behind, end = len(key), len(line) - len(rest.lstrip(" "))
     else:
-        match = _KEY.match(line)
+        match = _KEY.match(line) if colon else None
         if match is None:
             return None
         key, behind, end = match[1], match.end(1), match.end()

@@ -468,6 +468,11 @@ def test_why_imports_little_more(machine: Machine) -> None:
     assert of_python(imported_by(machine, "why", "x")) <= {*NEEDED.split(), *further}
 
 
+def test_a_call_imports_what_a_file_does(machine: Machine) -> None:
+    for words in (["test.ping"], ["test.sleep", "0"], ["test.echo", "text=some words"]):
+        assert of_python(imported_by(machine, "call", *words)) <= {*NEEDED.split(), "time"}
+
+
 def test_guarded_commands_import_what_a_file_does(machine: Machine) -> None:
     machine.write(a="nothing:\n  cmd.run:\n    - name: 'false'\n    - unless: test 1\n")
     assert of_python(imported_by(machine, "sls", "a")) <= {*NEEDED.split(), "time"}

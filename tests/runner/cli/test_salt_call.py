@@ -20,6 +20,7 @@ from runner import cli as app
 from runner.cli import salt_call
 from runner.cli.running.values import arguments_of, mapping, yaml_value
 from runner.model.errors import RunnerError
+from runner.support.yaml import simple
 
 Ask = Callable[..., tuple[int, str, str]]
 TREE = {
@@ -304,10 +305,16 @@ def test_what_is_in_the_tree(ask: Ask) -> None:
         ("2020-01-01", "2020-01-01"),
         ("*x", "*x"),
         ("{a", "{a"),
+        ("--- 5", 5),
+        ("a\n- b", "a\n- b"),
     ],
 )
-def test_values_of_the_command_line(text: str, value: object) -> None:
-    assert yaml_value(text) == value and type(yaml_value(text)) is type(value)
+def test_values_of_the_command_line(
+    text: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for read in (simple.read, simple.parse):  # where PyYAML was imported before, and where not
+        monkeypatch.setattr(simple, "read", read)
+        assert yaml_value(text) == value and type(yaml_value(text)) is type(value)
 
 
 def test_a_mapping_that_is_none() -> None:

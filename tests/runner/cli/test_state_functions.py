@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+
+from runner.engine import partial_changes
+from runner.model.errors import RunnerError
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +106,30 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
 def test_mistakes(machine: Machine, words: list[str], says: str) -> None:
     done = machine("call", *words, code=1)
     assert says in done.stdout + done.stderr
+
+
+def test_arguments_get_the_names_that_python_gives_them() -> None:
+    def many(x: int, y: int = 1, *others: int, k: int, m: int = 2, **more: int) -> None: ...
+    def by_place(x: int, /, y: int = 2) -> None: ...
+    def by_name(*, k: int = 1) -> None: ...
+
+    draw = random.Random(5)
+    outcomes = set()
+    for _ in range(500):
+        function = draw.choice([many, by_place, by_name])
+        args = [draw.randrange(9) for _ in range(draw.randrange(4))]
+        kwargs = {draw.choice("xykmz"): draw.randrange(9) for _ in range(draw.randrange(4))}
+        try:
+            bound = inspect.signature(function).bind(*args, **kwargs).arguments | kwargs
+        except TypeError:
+            bound = None
+        try:
+            found = partial_changes.named_arguments("f", function, args, kwargs)
+        except RunnerError:
+            found = None
+        assert found == bound
+        outcomes.add((function, bound is None))
+    assert len(outcomes) == 6
 
 
 def test_the_command_that_makes_the_changes(machine: Machine) -> None:
