@@ -36,6 +36,10 @@ def html(drawn: Picture, title: str) -> str:
         _many(len(drawn["edges"]), "relationship"),
     )
     summary = "{} in {}, {}".format(*counted)
+    touching: dict[str, list[Mapping[str, Any]]] = {sls: [] for sls in groups}
+    for edge in drawn["edges"]:
+        for sls in dict.fromkeys(states[edge[end]]["sls"] for end in ("first", "then")):
+            touching[sls].append(edge)
     few = folded(drawn)
     how = "An arrow leads from a state to what depends on it. A box leads to its states."
     how += (
@@ -63,7 +67,10 @@ def html(drawn: Picture, title: str) -> str:
                 ' ID, a function, a file" aria-label="Find states"> <button type="button">Open or'
                 " close all</button></p>"
             ),
-            *(_section(sls, members, drawn, anchors, opens) for sls, members in groups.items()),
+            *(
+                _section(sls, members, touching[sls], states, anchors, opens)
+                for sls, members in groups.items()
+            ),
             f"<script>{_asset('page.js')}</script>\n</body>\n</html>",
         ]
     )
@@ -208,11 +215,13 @@ def _state_node(state: State, where: str = "", style: str = "", link: str = "") 
 
 
 def _section(
-    sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[str, str], opens: str
+    sls: str,
+    members: Sequence[int],
+    edges: Sequence[Mapping[str, Any]],
+    states: Sequence[State],
+    anchors: Mapping[str, str],
+    opens: str,
 ) -> str:
-    states = drawn["states"]
-    own = set(members)
-    edges = [edge for edge in drawn["edges"] if own & {edge["first"], edge["then"]}]
     tied = (
         ' <span class="tied">in a cycle</span>'
         if any(states[number]["cycle"] for number in members)
