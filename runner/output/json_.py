@@ -58,7 +58,7 @@ def report(run: Report) -> dict[str, Any]:
 
 def summarised(run: Report) -> dict[str, Any]:
     """The same, and beside it what a person has to look at, where there is something: what failed,
-    with its place, and whose reactions are pending.
+    with its place, whose reactions are pending, and what an interrupted run did not come to.
     """
     failed = [
         {
@@ -74,8 +74,10 @@ def summarised(run: Report) -> dict[str, Any]:
         for item in run
         if item.owed
     ]
-    summary = {"failed": failed, "pending": pending} if failed or pending else None
-    return report(run) | ({"summary": summary} if summary else {})
+    summary = {"failed": failed, "pending": pending}
+    if run.left:
+        summary["not_run"] = [{"state": it.tag, "place": str(it.place)} for it in run.left]
+    return report(run) | ({"summary": summary} if any(summary.values()) else {})
 
 
 def errors(problems: Iterable[Diagnostic]) -> dict[str, Any]:

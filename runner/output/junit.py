@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
 def text(report: Report) -> str:
     """The whole document."""
-    failures = sum(result.result is False and result.ran for result in report.results)
-    skipped = sum(_is_skipped(result, report.dry) for result in report.results)
-    seconds = sum(result.duration for result in report.results) / 1000
+    comment = f"Not run: {report.why}"  # of a run that was interrupted
+    left = [Result(chunk, None, comment, ran=False) for chunk in report.left]
+    results = [*report.results, *left]
+    failures = sum(result.result is False and result.ran for result in results)
+    skipped = sum(_is_skipped(result, report.dry) for result in results)
+    seconds = sum(result.duration for result in results) / 1000
     counts = (
-        f'tests="{len(report.results)}" failures="{failures}" errors="0" skipped="{skipped}"'
+        f'tests="{len(results)}" failures="{failures}" errors="0" skipped="{skipped}"'
         f' time="{seconds:.3f}"'
     )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
-    for result in report.results:
+    for result in results:
         lines += _case(result, report.dry)
     return "\n".join([*lines, "</testsuite>"])
 

@@ -204,6 +204,7 @@ def _metrics(
     outcomes = Counter(result.outcome(run.dry) for result in run.results)
     statuses = Counter(event["status"] for event in events)
     out_of_sync = sum(bool(item.changes) or item.result is None for item in run.results)
+    reactions = Counter(bool(it.result) for it in run.results if it.origin == "reaction")
     resources = {
         "total": len(run.results) + len(run.left),
         "changed": outcomes["changed"],
@@ -211,8 +212,8 @@ def _metrics(
         "skipped": outcomes["skipped"] + len(run.left),
         "out_of_sync": out_of_sync,
         "corrective_change": sum(item.origin == "drift" for item in run.results),
-        "restarted": sum(item.origin == "reaction" for item in run.results),
-        "failed_to_restart": 0,
+        "restarted": reactions[True],
+        "failed_to_restart": reactions[False],
         "scheduled": 0,
     }
     times: Counter[str] = Counter()

@@ -230,6 +230,21 @@ def test_an_interrupted_run_names_what_it_did_not_come_to(machine: Machine) -> N
     answer = report(machine, "sls", "a", code=143)
     assert answer["status"] == "failed" and by_title(answer)["later"]["skipped"]
     assert any("SIGTERM" in log["message"] or "143" in log["message"] for log in answer["logs"])
+    suite = machine("sls", "a", "--out", "junit", code=143).stdout
+    assert '<testsuite name="runner" tests="2"' in suite
+    assert '<skipped message="Not run: interrupted by SIGTERM' in suite
+    summary = json.loads(machine("sls", "a", "--out", "json", code=143).stdout)["summary"]
+    assert [each["state"] for each in summary["not_run"]] == ["test_|-later_|-later_|-nop"]
+
+
+def test_a_reaction_that_failed_restarted_nothing(machine: Machine) -> None:
+    machine.write(
+        a="made:\n  test.succeed_with_changes: []\n"
+        "good:\n  cmd.wait: [name: 'true', watch: [test: made]]\n"
+        "bad:\n  cmd.wait: [name: exit 5, watch: [test: made]]\n"
+    )
+    counts = numbers(report(machine, "sls", "a", code=2), "resources")
+    assert (counts["restarted"], counts["failed_to_restart"]) == (1, 1)
 
 
 def test_odd_texts_and_secrets(machine: Machine) -> None:
