@@ -108,6 +108,16 @@ def test_what_has_nothing_to_change_needs_no_preparation(machine: Machine) -> No
     assert found["change"]["result"] is True
 
 
+def test_each_state_that_prepares_looks_for_itself(machine: Machine) -> None:
+    machine.write(
+        a="first: {cmd.run: [name: 'echo x > {tmp}/f', prereq: [file: f]]}\n"
+        "second: {test.succeed_with_changes: [prereq: [file: f]]}\n"
+        "f: {file.managed: [name: '{tmp}/f', contents: x]}\n"
+    )
+    changed = {name: bool(found["changes"]) for name, found in machine.results("sls", "a").items()}
+    assert changed == {"first": True, "second": False, "f": False}
+
+
 def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: Machine) -> None:
     machine.write(
         a=(
