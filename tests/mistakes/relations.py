@@ -77,6 +77,15 @@ MISTAKES = [
         "Recursive requisites",
         "`sls: web` brings this state, too",
     ),
+    Mistake(
+        "require_in on SLS files by a pattern",
+        {
+            "web.sls": "include: [db]\na:\n  test.nop:\n    - require_in:\n      - «sls: '?b'\n",
+            "db.sls": "b: test.nop\n",
+        },
+        "?b",
+        "require_in takes no pattern: name each SLS",
+    ),
     *(
         Mistake(
             f"{kind} on an SLS by its other name",

@@ -213,6 +213,8 @@ class Reconciler:
                 and not self._is_empty(state, name, holder)
             ):
                 of_sls = near_sls(name, self._by_sls) if state == "sls" else None
+                if of_sls and like(self._by_sls, name):
+                    of_sls = Hint(f"{item.key} takes no pattern: name each SLS")
                 self._unknown(name, holder, place, of_sls)
 
     def _common_list(self, kind: str, sls: str, bodies: Iterable[Body], place: Place) -> JoinedList:
