@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["Registry", "StateFunction", "UnavailableError"]
 
 # our functions that answer from what the run knows: they look at nothing that states write
-_OF_THE_RUN = ("config.get", "grains.filter_by", "grains.get", "pillar.filter_by", "pillar.get")
+_OF_THE_RUN = frozenset(
+    "config.get grains.filter_by grains.get pillar.filter_by pillar.get slsutil.merge".split()
+)
 
 
 class StateFunction(Record):

@@ -14,6 +14,7 @@ import os
 from collections import OrderedDict
 from contextlib import suppress
 
+from runner.api import here
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
 from runner.language.render.jinja.limits import bounded
@@ -98,7 +99,7 @@ class KeptResults:
         self._begun = self._underway = 0  # renderings; several threads may render
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
         self._files: dict[tuple[str, Version], bytes] = {}  # digests
-        self._of_opts: dict[bool, bytes | None] = {}
+        self._of_opts: dict[bool | None, bytes | None] = {}
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render
@@ -258,14 +259,17 @@ class KeptResults:
         return self._of_pillar[1]
 
     def _opts_digest(self, functions: Container[str]) -> bytes | None:
-        """The digest of the configuration; what is of one run alone only config.get looks at."""
+        """The digest of the configuration; what is of one run alone, or of a state that is only
+        looked at, config.get answers.
+        """
         whole = "config.get" in functions
-        if whole not in self._of_opts:
-            left_out = () if whole else OF_THE_RUN
-            self._of_opts[whole] = digest(
-                {name: value for name, value in self._opts.items() if name not in left_out}
+        opts = here.opts if whole else self._opts
+        seen = bool(opts.get("test")) if whole else None
+        if seen not in self._of_opts:
+            self._of_opts[seen] = digest(
+                {name: value for name, value in opts.items() if whole or name not in OF_THE_RUN}
             )
-        return self._of_opts[whole]
+        return self._of_opts[seen]
 
 
 def _unsealed(data: bytes) -> bytes:

@@ -506,7 +506,8 @@ def test_a_converged_formula_needs_no_jinja(machine: Machine) -> None:
         "{% import_yaml 'app/defaults.yaml' as defaults %}\n"
         f"{{% set own = {{'default': {{'conf': '{machine.folder}/x'}}}} %}}\n"
         "{% set app = salt['grains.filter_by'](own, merge=salt['pillar.get']('app', {})) %}\n"
-        "{% macro line(x) %}{{ x }}={{ defaults.app.port }}{% endmacro %}\n"
+        "{% do app.update(defaults.app) %}\n"
+        "{% macro line(x) %}{{ x }}={{ app.port }}{% endmacro %}\n"
     )
     machine.config["grains"] = {"os_family": "Debian"}
     imported = of_python(imported_by(machine, "sls", "app"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Templates that render to the same as long as their variables, what they import, grains, pillar
 and configuration are the same: nothing in them asks for the time, chance or the machine, nor
-alters what it was given.
+alters what it was given. What they made themselves they may alter.
 
 What is not known to be so is not repeatable: a new filter, a node of an extension.
 """
@@ -39,10 +39,11 @@ _OTHERWISE = frozenset(
     " pop popitem remove reverse setdefault sort symmetric_difference_update today update utcnow"
     "".split()
 )
-# our function that may ask another machine (sdb://...), and knows whether this is a dry run
-_ASKS = "config.get"
 # the methods of SaltTags that only read
 _TAGS = frozenset(["_read", "_imported", "_loaded"])
+# functions whose mappings and lists nobody else has
+_MAKERS = frozenset(["grains.filter_by", "pillar.filter_by", "slsutil.merge"])
+_IMPLIED = frozenset("loop caller varargs kwargs self super".split())
 
 
 class Uses(Record):
@@ -67,12 +68,13 @@ def uses(tree: nodes.Template) -> Uses | None:
     """What a template itself looks at; None where it is not repeatable."""
     names: set[str] = set()
     functions: set[str] = set()
+    own = _own(tree)
     waiting: list[nodes.Node] = [tree]
     while waiting:
         node = waiting.pop()
-        if (function := _function(node)) and function != _ASKS:
+        if function := _function(node):
             functions.add(function)
-        elif not _fits(node):
+        elif not _fits(node, own):
             return None
         else:
             if isinstance(node, nodes.Name):
@@ -97,15 +99,54 @@ def _is_salt(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "salt"
 
 
-def _fits(node: nodes.Node) -> bool:
-    """Return whether a node is the same for the same values, and alters none."""
+def _own(tree: nodes.Template) -> frozenset[str]:
+    """The names by which a template knows nothing but mappings and lists of its own: the first that
+    is said of such a name is what it is, and nothing else is called so.
+    """
+    if tree.find(nodes.Block) or tree.find(nodes.Extends):  # whose order is another one
+        return frozenset()
+    first: dict[str, bool] = {}  # whether the first statement with a name makes it
+    for statement in tree.body:
+        made = _made(statement)
+        for name in statement.find_all(nodes.Name):
+            first.setdefault(name.name, name.name == made)
+    bound = [*_IMPLIED, *(name.name for name in tree.find_all(nodes.Name) if name.ctx != "load")]
+    for assignment in tree.find_all(nodes.Assign):
+        if made := _made(assignment):
+            bound.remove(made)
+    for node in tree.find_all((nodes.Import, nodes.FromImport, nodes.Macro)):
+        if isinstance(node, nodes.FromImport):
+            bound += [name if isinstance(name, str) else name[1] for name in node.names]
+        elif isinstance(node, nodes.Import):
+            bound.append(node.target)
+        elif isinstance(node, nodes.Macro):
+            bound.append(node.name)
+    return frozenset(name for name, makes in first.items() if makes) - {*bound}
+
+
+def _made(statement: nodes.Node) -> str:
+    """The name that a statement gives to a new mapping or list; empty for another one."""
+    if not isinstance(statement, nodes.Assign) or not isinstance(statement.target, nodes.Name):
+        return ""
+    value = statement.node
+    is_new = isinstance(value, nodes.Dict | nodes.List)
+    if isinstance(value, nodes.Call):
+        is_new = _function(value.node) in _MAKERS or (
+            isinstance(value.node, nodes.ExtensionAttribute) and value.node.name in _TAGS
+        )
+    return statement.target.name if is_new else ""
+
+
+def _fits(node: nodes.Node, own: Container[str]) -> bool:
+    """Return whether a node is the same for the same values, and alters only a template's own."""
     if isinstance(node, nodes.Call):
         if isinstance(node.node, nodes.ExtensionAttribute):
             return node.node.name in _TAGS
         # x[name]() may be any method
         return not isinstance(node.node, nodes.Getitem) or isinstance(node.node.arg, nodes.Const)
     if isinstance(node, nodes.Getattr):
-        return node.attr not in _OTHERWISE and not node.attr.startswith("_")
+        altered = node.node.name if isinstance(node.node, nodes.Name) else ""
+        return not node.attr.startswith("_") and (altered in own or node.attr not in _OTHERWISE)
     if isinstance(node, nodes.Const):
         text = node.value if isinstance(node.value, str) else ""
         return text not in _OTHERWISE and "__" not in text

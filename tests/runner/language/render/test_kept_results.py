@@ -45,13 +45,18 @@ SAME = """
 {{ pillar.a }} {{ pillar.get('deep', {}).b }}
 {{ salt['pillar.get']('deep:b', 0) }} {{ salt.grains.get('role') }}
 {{ salt['grains.filter_by']({'web': {'v': 1}, 'default': {'v': 2}}, grain='role').v }}
+{{ salt['config.get']('role') }} {{ salt['config.get']('deep:b') }}
+{{ salt['slsutil.merge']({'a': 1}, pillar.deep) }}
+{% set own1 = {'a': 1} %}{% do own1.update({'b': pillar.a}) %}{{ own1.b }}
+{% set own2 = [] %}{% for port in ports %}{% do own2.append(port) %}{% endfor %}{{ own2 }}
+{% import_yaml 'data.yaml' as data %}{% if x %}{% do data.update({'k': x}) %}{% endif %}{{ data.k }}
+{% set own4 = salt['grains.filter_by']({'default': {}}) %}{% do own4.update(x=x) %}{{ own4 }}
+{% set own5 = salt['slsutil.merge']({'a': 1}, pillar.deep) %}{% do own5.pop('a') %}{{ own5 }}
 """
 # each may be something else in the next run, or alters what others see
 OTHERWISE = """
 {{ salt['cmd.run']('echo x') }}
 {{ salt['file.file_exists']('/nowhere') }}
-{{ salt['config.get']('test') }}
-{{ salt.config.get('a') }}
 {{ day.today().year }} {{ day['now']().year }}
 {{ salt['test.echo']('x') }}{% set s = salt %}
 {% set s = salt %}{{ s['cmd.run']('echo x') }}
@@ -61,10 +66,23 @@ OTHERWISE = """
 {{ lipsum(n=0) | length }} {{ '/etc' | list_files | length }}
 {{ opts.id }}
 {{ grains | length }}
-{% for name in grains %}{{ '' }}{% endfor %}
+x{% for name in grains %}{{ '' }}{% endfor %}
 {% do settings.update({'b': 2}) %}{{ settings.b }}
 {% do pillar.update({'late': 2}) %}{{ pillar.late }}
 {{ settings.setdefault('c', 1) }}
+x{% set own = settings %}{% do own.update({'b': 2}) %}
+x{% set own = pillar.get('deep') %}{% do own.update({'b': 2}) %}
+x{% set own = {'s': settings} %}{% do own.s.update({'b': 2}) %}
+x{% set own = salt['pillar.get']('deep') %}{% do own.update({'b': 2}) %}
+x{% if not x %}{% set settings = {} %}{% endif %}{% do settings.update({'b': 2}) %}
+x{% do settings.update({'b': 2}) %}{% set settings = {} %}
+x{% set own = {} %}{% for own in [settings] %}{% do own.update({'b': 2}) %}{% endfor %}
+x{% set own = {} %}{% macro m(own) %}{% do own.update({'b': 2}) %}{% endmacro %}{{ m(settings) }}
+x{% set own = {} %}{% if x %}{% set own = settings %}{% do own.update({'b': 2}) %}{% endif %}
+x{% set own = {} %}{% with own = settings %}{% do own.update({'b': 2}) %}{% endwith %}
+x{% set own = {} %}{% from 'hands.jinja' import deep as own with context %}{% do own.update({}) %}
+x{% set own, other = settings, {} %}{% do own.update({'b': 2}) %}
+x{% block body %}{% set own = {} %}{% do own.update({'b': 2}) %}{% endblock %}
 {{ settings['pop']('a') }}
 {% set f = 'pop' %}{{ settings[f]('a') }}
 {{ x.__class__.__name__ }} {{ x | attr('upper') is defined }}
@@ -80,6 +98,7 @@ FILES = {
     "below/near.jinja": "{% set v = salt['pillar.get']('a') %}",
     "base.jinja": "base {% block body %}{{ pillar.a }}{% endblock %}",
     "looks.jinja": "{% set x = salt['cmd.run']('echo x') %}",
+    "hands.jinja": "{% set deep = pillar.deep %}",
     "data.yaml": "k: 1\n",
     "data.json": "[1]",
 }
@@ -95,6 +114,7 @@ class World:
         self.config: dict[str, Any] = {"id": "m", "grains": {"role": "web"}}
         self.pillar: dict[str, Any] = {"a": 1, "deep": {"b": 2}}
         self.rendered = 0
+        self.dry = False
         render = Jinja.render
 
         def counted(*args: Any, **options: Any) -> Any:
@@ -124,6 +144,8 @@ class World:
         options, _ = load(str(self.folder / "runner.yaml"), given, os.environ)
         session = Session(options)
         made = []
+        if self.dry:
+            session.only_look()
         with session.opened():
             session.run.facts.pillar = json.loads(json.dumps(self.pillar))
             for text in texts:
@@ -191,6 +213,7 @@ def test_what_answers_the_same_is_rendered_until_it_is_found_in_place(world: Wor
 @pytest.mark.parametrize("text", _texts(OTHERWISE))
 def test_what_may_answer_otherwise_is_rendered_in_each_run(world: World, text: str) -> None:
     (made,) = world.run([text], CONTEXT, {})
+    assert made, "what renders to nothing is not kept"
     assert [world.count([text], {text: made}) for _ in range(3)] == [1, 1, 1], made
 
 
@@ -354,11 +377,13 @@ def test_a_look_by_a_function_that_is_none_itself_is_seen(world: World) -> None:
         assert [world.run([text], {}, {text: "one"}) for _ in range(3)] == [[value]] * 3
 
 
-def test_an_option_of_the_run_is_asked_for_in_each_run(world: World) -> None:
+def test_whether_a_run_only_looks_is_asked_in_each_run(world: World) -> None:
+    """The configuration may say so, and the pillar."""
     text = "{{ salt['config.get']('test') }}"
-    for test in (True, False):
-        world.config["test"] = test
-        assert [world.run([text], {}, {text: "True"}) for _ in range(2)] == [[str(test)]] * 2
+    for world.config["test"], world.dry in ((True, True), (False, False), (False, True)):
+        assert [world.run([text], {}, {text: "True"}) for _ in range(2)] == [[str(world.dry)]] * 2
+    for world.dry in (False, True):
+        assert [world.run([text], {}, {text: "False"}) for _ in range(2)] == [[str(world.dry)]] * 2
 
 
 def test_a_function_of_the_tree_answers_for_itself(world: World) -> None:
