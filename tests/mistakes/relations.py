@@ -83,7 +83,7 @@ MISTAKES = [
             "web.sls": "include: [db]\na:\n  test.nop:\n    - require_in:\n      - «sls: '?b'\n",
             "db.sls": "b: test.nop\n",
         },
-        "?b",
+        "Cannot extend ID",
         "require_in takes no pattern: name each SLS",
     ),
     *(
