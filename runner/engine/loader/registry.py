@@ -40,7 +40,8 @@ __all__ = ["Registry", "StateFunction", "UnavailableError"]
 
 # our functions that answer from what the run knows: they look at nothing that states write
 _OF_THE_RUN = frozenset(
-    "config.get grains.filter_by grains.get pillar.filter_by pillar.get slsutil.merge".split()
+    "config.get file.dirname file.join grains.filter_by grains.get grains.has_value"
+    " pillar.filter_by pillar.get slsutil.merge slsutil.serialize".split()
 )
 
 

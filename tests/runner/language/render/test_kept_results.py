@@ -46,7 +46,9 @@ SAME = """
 {{ salt['pillar.get']('deep:b', 0) }} {{ salt.grains.get('role') }}
 {{ salt['grains.filter_by']({'web': {'v': 1}, 'default': {'v': 2}}, grain='role').v }}
 {{ salt['config.get']('role') }} {{ salt['config.get']('deep:b') }}
-{{ salt['slsutil.merge']({'a': 1}, pillar.deep) }}
+{{ salt['slsutil.merge']({'a': 1}, pillar.deep) }} {{ salt['grains.has_value']('other') }}
+{{ salt['file.dirname']('/a/b') }} {{ salt['file.join']('/a', x) }}
+{{ salt['slsutil.serialize']('yaml', pillar.deep) }}
 {% set own1 = {'a': 1} %}{% do own1.update({'b': pillar.a}) %}{{ own1.b }}
 {% set own2 = [] %}{% for port in ports %}{% do own2.append(port) %}{% endfor %}{{ own2 }}
 {% import_yaml 'data.yaml' as data %}{% if x %}{% do data.update({'k': x}) %}{% endif %}{{ data.k }}
