@@ -26,6 +26,7 @@ from runner.model.errors import UsageError
 from runner.model.records import Record
 from runner.output.manual import language
 from runner.sources.config import key_manual, load
+from runner.support.own_modules import text_beside
 from runner.tools.queries import completion_names
 
 SHELLS = ("bash", "zsh", "fish")
@@ -57,10 +58,7 @@ def completion(
         raise UsageError(
             f"there is no completion for {shell!r}", hint=f"one of {', '.join(SHELLS)}"
         )
-    from importlib.resources import files
-
-    script = files("runner.cli").joinpath(f"completion/runner.{shell}")
-    print(script.read_text(encoding="utf-8"), end="")
+    print(text_beside("runner.cli", f"completion/runner.{shell}"), end="")
     return 0
 
 

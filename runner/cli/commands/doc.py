@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 
 from runner.cli.parsing import command_manual
@@ -19,6 +18,7 @@ from runner.output.manual import markdown as manual_markdown
 from runner.output.manual import reference as manual_reference
 from runner.output.manual import text as manual
 from runner.output.manual.pages import ALL_PAGES, NO_PAGE
+from runner.output.text import terminal_width
 from runner.sources.config import key_manual
 from runner.sources.config.options import Options
 from runner.tools.queries import explain, search
@@ -102,7 +102,7 @@ def _show_found(
         about = " ".join(words)
         raise problem or RunnerError(f"the manual has nothing about {about}", hint=ALL_PAGES)
     if common.for_people:
-        print(manual.found(answer, shutil.get_terminal_size().columns), end="")
+        print(manual.found(answer, terminal_width()), end="")
     else:
         hint = [search.Entry("hint", answer.words, answer.hint)] if answer.hint else []
         write_value(common, [entry._asdict() for entry in (*answer.entries, *hint)])
@@ -118,7 +118,7 @@ def _show_page(common: Common, options: Options, name: str | None, markdown: boo
     with answer_alone():
         pages = explain.manual(options, name)  # without a name their list
         modules = explain.manual_of_modules(options) if name is None else {}
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     if not common.for_people:
         write_value(common, pages if name is None else [manual.as_data(page) for page in pages])
     elif name is None:
@@ -142,14 +142,14 @@ def _show_text(common: Common, name: str, page: str, kind: str, markdown: bool) 
     if not common.for_people:
         write_value(common, [{"name": name, "kind": kind, "text": page}])
     else:
-        width = min(shutil.get_terminal_size().columns, 100)
+        width = min(terminal_width(), 100)
         print(page if markdown else manual_markdown.as_text(page, kind, width), end="")
     return 0
 
 
 def _show_keys(common: Common, name: str | None, markdown: bool) -> int:
     """Print the entry of a key of the configuration, or their list."""
-    width = shutil.get_terminal_size().columns
+    width = terminal_width()
     if not common.for_people:
         chosen = key_manual.entries(name) if name else key_manual.keys().values()
         write_value(common, [key._asdict() for key in chosen])
@@ -167,7 +167,7 @@ def _show_missing(common: Common, prefix: str) -> int:
     with answer_alone():
         lacking = explain.missing(options, prefix, commands)
     if common.for_people:
-        width = min(shutil.get_terminal_size().columns, 100)
+        width = min(terminal_width(), 100)
         named = {kind: {name.split(".")[0] for name in advice} for kind, advice in lacking.items()}
         partly = named if prefix else explain.modules(options)
         print(manual.missing(lacking, partly, width), end="")

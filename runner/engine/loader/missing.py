@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from importlib.resources import files
 from itertools import chain
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from runner.language.arguments import lacking as lacking_rows
 from runner.language.arguments.schema import Schema, known, schema_of
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError
+from runner.support.own_modules import text_beside
 
 Advice = Mapping[str, str | None]  # the name of a function -> what to write instead
 
@@ -30,7 +30,7 @@ class NamedFunctions(Protocol):
 
 def of_salt(kind: str) -> Iterator[str]:
     """The functions of Salt 3007.4 and 3008.3 on Linux. kind: state or function."""
-    text = files("runner.engine.loader").joinpath("salt_functions.txt").read_text(encoding="ascii")
+    text = text_beside("runner.engine.loader", "salt_functions.txt")
     for line in text.splitlines():
         line_kind, module, *names = line.split()
         if line_kind == kind:
@@ -84,7 +84,7 @@ def arguments_of_salt() -> Iterator[tuple[str, list[str]]]:
     """The functions of Salt's that runner has, with the arguments that Salt's take, be it that they
     hand them on.
     """
-    text = files("runner.engine.loader").joinpath("salt_arguments.txt").read_text(encoding="ascii")
+    text = text_beside("runner.engine.loader", "salt_arguments.txt")
     for line in text.splitlines():
         name, _, arguments = line.partition(": ")
         yield name, arguments.split()

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
 from runner.output.manual import __name__ as _PACKAGE
+from runner.support.own_modules import text_beside
 
 NAME = "checks"  # of the page
 
 
 def page() -> str:
     """All of them, as Markdown."""
-    return (files(_PACKAGE) / f"{NAME}.md").read_text(encoding="utf-8")
+    return text_beside(_PACKAGE, f"{NAME}.md")
 
 
 def part(name: str) -> str | None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -93,11 +92,11 @@ def own_docstring(function: Callable[..., Any] | None) -> Docstring:
     """The docstring of a function, with the sentences of what decorators and groups add."""
     if function is None:
         return docstring.read("", ())
-    documented = docstring.read(inspect.getdoc(function) or "", parameters_of(function).keys())
+    documented = docstring.read(function.__doc__ or "", parameters_of(function).keys())
     adds: Mapping[str, Added] = function.__dict__.get("adds", {})
     added = {name: argument.description for name, argument in adds.items()}
     for group in schema_of(function).groups.values() if parameters_of(function) else ():
-        fields = docstring.read(inspect.getdoc(group.kind) or "", group.kind._fields).arguments
+        fields = docstring.read(group.kind.__doc__ or "", group.kind._fields).arguments
         added |= {name: fields[field] for name, field in group.names.items() if field in fields}
     return documented._replace(arguments=added | documented.arguments)
 

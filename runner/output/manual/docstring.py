@@ -34,9 +34,10 @@ class Docstring(Record):
 
 
 def read(text: str, parameters: Collection[str]) -> Docstring:
-    """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of
+    """Take a docstring to pieces. parameters: the names of
     the arguments.
     """
+    text = _cleaned(text)
     arguments: dict[str, str] = {}
     aside: dict[str, str] = {}  # of names that stand in parentheses, and of all others
     alike: set[str] = set()
@@ -158,3 +159,9 @@ def _names(listed: str, parameters: Collection[str]) -> list[str]:
             return []
         names += meant
     return names
+
+
+def _cleaned(text: str) -> str:
+    """A docstring without the indentation of its code, as `inspect.cleandoc` gives it."""
+    first, _, further = text.expandtabs().partition("\n")
+    return f"{first.lstrip()}\n{textwrap.dedent(further)}".strip("\n")

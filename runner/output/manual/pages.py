@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -214,7 +213,7 @@ def _notes(library: Library, name: str) -> Iterator[str]:
     if function.non_idempotent:
         yield f"It changes something in each run: {function.non_idempotent}."
     for hook in AUTOMATIC:
-        about = inspect.getdoc(function.hook(hook))
+        about = getattr(function.hook(hook), "__doc__", "")
         if about and function.hook(hook):
             yield f"Automatic order: {docstring.read(about, ()).summary}"
     yield from _features(function)
@@ -280,9 +279,11 @@ def _yaml(value: object) -> str:
 
 def _call(name: str, function: Callable[..., Any]) -> str:
     """The command line that calls an execution function."""
+    from inspect import signature
+
     words = [name]
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
         return name
     for parameter in parameters:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from runner.model.records import Record
+from runner.support.own_modules import text_beside
 
 MODULES = "Modules"  # their keys have dots; those of others lie below another key
 REPOSITORIES = "Git repositories"
@@ -35,7 +35,7 @@ class Description(Record):
 def _all() -> Mapping[str, Mapping[str, Description]]:
     """The pages by their groups, in the order of the reference."""
     groups: dict[str, dict[str, Description]] = {}
-    text = files("runner.sources.config").joinpath("keys.txt").read_text(encoding="utf-8")
+    text = text_beside("runner.sources.config", "keys.txt")
     _, *sections = text.split("\n# ---")
     for section in sections:
         head, *entries = section.split("\n= ")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from importlib.resources import files
 from itertools import islice
 
 from runner.engine.loader import unsupported
 from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest
 from runner.model.records import Record
+from runner.support.own_modules import text_beside
 
 INDEX = "manual_index.txt"
 MOST = 15  # entries of an answer
@@ -96,7 +96,7 @@ def _near(word: str, known: Collection[str]) -> str | None:
 
 def entries() -> Iterator[Entry]:
     """All of the index."""
-    text = files("runner.tools.queries").joinpath(INDEX).read_text(encoding="utf-8")
+    text = text_beside("runner.tools.queries", INDEX)
     for line in text.splitlines():
         kind, name, about = line.split("\t")
         yield Entry(kind, name, about)

@@ -473,6 +473,11 @@ def test_a_call_imports_what_a_file_does(machine: Machine) -> None:
         assert of_python(imported_by(machine, "call", *words)) <= {*NEEDED.split(), "time"}
 
 
+def test_a_page_of_the_manual_is_read_without_inspect(machine: Machine) -> None:
+    heavy = {"importlib.resources", "inspect", "shutil", "tempfile"}
+    assert not heavy & {*imported_by(machine, "doc", "file.managed")}
+
+
 def test_guarded_commands_import_what_a_file_does(machine: Machine) -> None:
     machine.write(a="nothing:\n  cmd.run:\n    - name: 'false'\n    - unless: test 1\n")
     assert of_python(imported_by(machine, "sls", "a")) <= {*NEEDED.split(), "time"}

@@ -8,14 +8,13 @@ tests run its examples (tests/support/guides.py says how) and its truth table.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
-from importlib.resources import files as resources
 
 from runner.language import filters
 from runner.model import other_tools
 from runner.model.requisite_kinds import ALIASES, KINDS, RequisiteKind
 from runner.output.manual.language import truth_tables
+from runner.support.own_modules import text_beside
 
 ELSEWHERE = {"jinja": "templates", "yaml": "sls"}  # what people look for, and where it is
 TABLE = "<!-- truth table -->\n"
@@ -44,10 +43,13 @@ def page(name: str) -> str:
     short = _short_pages()
     if name in short:
         return short[name]
-    source = resources(__name__) / f"{name}.md"
-    if name in KINDS and not source.is_file():  # one that was just added
+    try:
+        text = text_beside(__name__, f"{name}.md")
+    except FileNotFoundError:
+        if name not in KINDS:
+            raise
+        # one that was just added
         return f"# {name}\n\nRelates the state to others: {KINDS[name].meaning}.\n"
-    text = source.read_text(encoding="utf-8")
     if name in truth_tables.TABLES:
         text = text.replace(TABLE, f"{truth_tables.as_markdown(name)}\n")
     return text.replace(FILTERS, "\n".join(_filters()) + "\n") if name == "filters" else text
@@ -105,6 +107,8 @@ def _in_form(kind: RequisiteKind) -> str:
 
 def _filters() -> Iterator[str]:
     """The lists of Salt's filters, which runner has, and of Jinja's."""
+    import inspect
+
     from jinja2.filters import FILTERS as JINJAS_FILTERS
     from jinja2.tests import TESTS as JINJAS_TESTS
 
