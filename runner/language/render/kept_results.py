@@ -210,7 +210,8 @@ class KeptResults:
         if pillar is None or opts is None or None in dict(of_grains).values():
             return
         found = tuple((name, self._file(name, saltenv)) for name in sorted(files))
-        functions = tuple(sorted(uses.functions))
+        # others were not asked for, nor will be where all is the same
+        functions = tuple(sorted(filter(self._is_of_the_run, uses.functions)))
         kept = result, found, tuple(of_grains), functions, pillar, opts
         self._used[key] = kept
         self._has_new = True

@@ -105,14 +105,22 @@ def _own(tree: nodes.Template) -> frozenset[str]:
     """
     if tree.find(nodes.Block) or tree.find(nodes.Extends):  # whose order is another one
         return frozenset()
+    own, more = frozenset[str](), _own_with(tree, ())
+    while more != own:
+        own, more = more, _own_with(tree, more)
+    return own
+
+
+def _own_with(tree: nodes.Template, own: Container[str]) -> frozenset[str]:
+    """These names. own: those that are known already, which others may be other names of."""
     first: dict[str, bool] = {}  # whether the first statement with a name makes it
     for statement in tree.body:
-        made = _made(statement)
+        made = _made(statement, own)
         for name in statement.find_all(nodes.Name):
             first.setdefault(name.name, name.name == made)
     bound = [*_IMPLIED, *(name.name for name in tree.find_all(nodes.Name) if name.ctx != "load")]
     for assignment in tree.find_all(nodes.Assign):
-        if made := _made(assignment):
+        if made := _made(assignment, own):
             bound.remove(made)
     for node in tree.find_all((nodes.Import, nodes.FromImport, nodes.Macro)):
         if isinstance(node, nodes.FromImport):
@@ -124,12 +132,14 @@ def _own(tree: nodes.Template) -> frozenset[str]:
     return frozenset(name for name, makes in first.items() if makes) - {*bound}
 
 
-def _made(statement: nodes.Node) -> str:
+def _made(statement: nodes.Node, own: Container[str]) -> str:
     """The name that a statement gives to a new mapping or list; empty for another one."""
     if not isinstance(statement, nodes.Assign) or not isinstance(statement.target, nodes.Name):
         return ""
     value = statement.node
     is_new = isinstance(value, nodes.Dict | nodes.List)
+    if isinstance(value, nodes.Name):
+        is_new = value.name in own
     if isinstance(value, nodes.Call):
         is_new = _function(value.node) in _MAKERS or (
             isinstance(value.node, nodes.ExtensionAttribute) and value.node.name in _TAGS

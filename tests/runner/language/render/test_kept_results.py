@@ -53,6 +53,7 @@ SAME = """
 {% set own2 = [] %}{% for port in ports %}{% do own2.append(port) %}{% endfor %}{{ own2 }}
 {% import_yaml 'data.yaml' as data %}{% if x %}{% do data.update({'k': x}) %}{% endif %}{{ data.k }}
 {% set own4 = salt['grains.filter_by']({'default': {}}) %}{% do own4.update(x=x) %}{{ own4 }}
+{% set own3 = {} %}{% set alias = own3 %}{% do alias.update({'a': x}) %}{{ own3 }}
 {% set own5 = salt['slsutil.merge']({'a': 1}, pillar.deep) %}{% do own5.pop('a') %}{{ own5 }}
 """
 # each may be something else in the next run, or alters what others see
@@ -83,6 +84,9 @@ x{% set own = {} %}{% macro m(own) %}{% do own.update({'b': 2}) %}{% endmacro %}
 x{% set own = {} %}{% if x %}{% set own = settings %}{% do own.update({'b': 2}) %}{% endif %}
 x{% set own = {} %}{% with own = settings %}{% do own.update({'b': 2}) %}{% endwith %}
 x{% set own = {} %}{% from 'hands.jinja' import deep as own with context %}{% do own.update({}) %}
+x{% set own = {} %}{% set other = own %}{% set own = settings %}{% do own.update({'b': 2}) %}
+x{% set other = settings %}{% set own = {} %}{% set other = own %}{% do other.update({'b': 2}) %}
+x{% set own = settings %}{% set other = own %}{% do other.update({'b': 2}) %}
 x{% set own, other = settings, {} %}{% do own.update({'b': 2}) %}
 x{% block body %}{% set own = {} %}{% do own.update({'b': 2}) %}{% endblock %}
 {{ settings['pop']('a') }}
@@ -386,6 +390,13 @@ def test_whether_a_run_only_looks_is_asked_in_each_run(world: World) -> None:
         assert [world.run([text], {}, {text: "True"}) for _ in range(2)] == [[str(world.dry)]] * 2
     for world.dry in (False, True):
         assert [world.run([text], {}, {text: "False"}) for _ in range(2)] == [[str(world.dry)]] * 2
+
+
+def test_a_look_that_is_not_asked_for_is_none(world: World) -> None:
+    text = "{% if grains.role == 'db' %}{{ salt['test.echo']('y') }}{% else %}y{% endif %}"
+    assert [world.count([text], {text: "y"}) for _ in range(3)] == [1, 0, 0]
+    world.config["grains"] = {"role": "db"}
+    assert [world.count([text], {text: "y"}) for _ in range(3)] == [1, 1, 1]
 
 
 def test_a_function_of_the_tree_answers_for_itself(world: World) -> None:
