@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether runner has become slower or larger than its last release was, on any machine.
+"""Whether runner has become slower or larger than it was, on any machine.
 
     python bench/regress.py [--write] [--only WORD]
 
 Counts the instructions that runner takes for some loads (bench/loads.py) and those that the floor
 takes for the same (bench/floor.py), as bench/instructions.py does, but without those of what they
 start: a start is seen in their own. What is compared is their ratio, which does not depend on the
-machine nor on what else it does. bench/figures.json has the ratios of
-the last release for each minor version of Python. One that is more than 3 % higher, or a peak of
+machine nor on what else it does. bench/figures.json has the ratios
+to compare with, for each minor version of Python. One that is more than 3 % higher, or a peak of
 memory that is more than 15 % higher, makes the exit code 1. --write keeps those of now: part of a
-release.
+release, and of a change that makes runner faster.
 
 Files are written in memory where that is possible.
 """
@@ -72,7 +72,7 @@ def compare(load: Load, former: Ratio) -> bool:
     now = ratio(load)
     worse = now.worse(former)
     more = now.instructions / former.instructions - 1
-    says = f"{load.name:28} {now} (last release: {former}), {more:+.1%}"
+    says = f"{load.name:28} {now} (before: {former}), {more:+.1%}"
     print(f"{'!' if worse else ' '} {says}", flush=True)
     return worse
 
