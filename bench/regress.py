@@ -6,10 +6,10 @@
 Counts the instructions that runner takes for some loads (bench/loads.py) and those that the floor
 takes for the same (bench/floor.py), as bench/instructions.py does, but without those of what they
 start: a start is seen in their own. What is compared is their ratio, which does not depend on the
-machine nor on what else it does. bench/figures.json has the ratios
-to compare with, for each minor version of Python. One that is more than 3 % higher, or a peak of
-memory that is more than 15 % higher, makes the exit code 1. --write keeps those of now: part of a
-release, and of a change that makes runner faster.
+machine nor on what else it does. bench/figures.json has the ratios to compare with, for each minor
+version of Python. One that is more than 3 % higher, or a peak of memory that is more than 15 %
+higher, makes the exit code 1. --write keeps those of now: part of a release, and of a change that
+makes runner faster.
 
 Files are written in memory where that is possible.
 """
