@@ -20,7 +20,8 @@ RIGHTS = {
     "function": ("EXECUTE",),
     "group": (),
 }
-SHORT = {"TEMP": "TEMPORARY"}
+NEWER = {"table": ("MAINTAIN",)}  # since 17, which ALL of an older one does not mean
+SHORT = {"TEMP": "TEMPORARY", "ALL PRIVILEGES": "ALL"}
 # kind: (table, what identifies the object, access list, owner, letter of acldefault)
 _PLACES = {
     "table": ("pg_class", "oid = to_regclass({text})", "relacl", "relowner", "r"),
@@ -36,7 +37,8 @@ _PLACES = {
 @for_states
 def problem(text: str) -> str | None:
     """What is wrong with rights that somebody wrote, whatever they are on."""
-    known = {"ALL", *SHORT, *(right for rights in RIGHTS.values() for right in rights)}
+    every = (*RIGHTS.values(), *NEWER.values())
+    known = {"ALL", *SHORT, *(right for rights in every for right in rights)}
     words = [word.strip().upper() for word in text.split(",")]
     return next((unknown_right(word, known) for word in words if word not in known), None)
 
@@ -47,13 +49,17 @@ def wanted(kind: str, rights: Sequence[str] | None) -> list[str]:
     """
     names = [right.strip().upper() for text in rights or () for right in text.split(",")]
     rights_wanted = [SHORT.get(right, right) for right in names]
-    unknown = [right for right in rights_wanted if right not in (*RIGHTS[kind], "ALL")]
+    unknown = [right for right in rights_wanted if right not in (*_known(kind), "ALL")]
     if unknown:
         raise StateFailed(
             f"Invalid privilege(s): {','.join(unknown)} provided for object {kind};"
-            f" there are {', '.join(RIGHTS[kind])} and ALL"
+            f" there are {', '.join(_known(kind))} and ALL"
         )
     return list(RIGHTS[kind]) if "ALL" in rights_wanted else rights_wanted
+
+
+def _known(kind: str) -> tuple[str, ...]:
+    return (*RIGHTS[kind], *NEWER.get(kind, ()))
 
 
 def target(kind: str, thing: str, schema: str) -> str:
@@ -118,7 +124,7 @@ def held(
     if not rows:
         raise StateFailed(f"There is no {kind} {thing}", missing=(f"postgres_{kind}", thing))
     return [
-        dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {}
+        dict.fromkeys(_known(kind), True) if row["owner"] == role else row["rights"] or {}
         for row in rows
     ]
 
