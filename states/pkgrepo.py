@@ -44,7 +44,7 @@ OPTIONS = frozenset(
     """.split()
 )
 
-DECIDES = {"managed": "humanname baseurl mirrorlist disabled enabled gpgcheck"}
+DECIDES = {"managed": "baseurl mirrorlist disabled enabled gpgcheck"}
 TOLD_APART_BY = "file"
 OPPOSITE = {"managed": "absent"}
 

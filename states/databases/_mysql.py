@@ -11,4 +11,9 @@ SERVER = (
     ("pkg", "mariadb-server"),
     ("pkg", "mysql-server"),
 )
+# what says which server is meant
+TOLD_APART_BY = (
+    "connection_host connection_port connection_unix_socket connection_default_file"
+    " connection_default_group"
+)
 REASON = " ({reason})"

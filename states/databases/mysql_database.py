@@ -7,11 +7,12 @@ from modules.databases import mysql
 from modules.databases.mysql import Connection, MysqlServer
 from runner.api import Line, NonEmptyLine, Planned
 from runner.api.kinds import Kind, Property, comes_after
+from states.databases import _mysql
 from states.databases._mysql import REASON, SERVER
 from states.databases._wording import CREATED, REMOVED, UPDATED
 
 DECIDES = {"present": "character_set collate"}
-TOLD_APART_BY = "connection_host connection_port connection_unix_socket"
+TOLD_APART_BY = _mysql.TOLD_APART_BY
 
 DATABASE = Kind(
     "database {name}",

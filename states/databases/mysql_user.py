@@ -8,6 +8,7 @@ from modules.databases.mysql import ChosenLogin, Connection, Login, MysqlServer
 from runner.api import Line, Planned
 from runner.api.kinds import Kind, Property, Wording, comes_after
 from runner.api.opposite import Opposite
+from states.databases import _mysql
 from states.databases._mysql import REASON, SERVER
 from states.databases._wording import CREATED, REMOVED
 
@@ -86,5 +87,5 @@ def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServe
 autorequire = comes_after("An account comes after the server.", *SERVER)
 
 DECIDES = {"present": "password password_hash auth_plugin unix_socket"}
-TOLD_APART_BY = "host connection_host connection_port connection_unix_socket"
+TOLD_APART_BY = f"host {_mysql.TOLD_APART_BY}"
 OPPOSITE = {"present": Opposite("absent", by=("host",))}

@@ -22,6 +22,7 @@ from runner.support.files.text import text_to_show
 from runner.tools.check.lint import CONDITIONS
 
 NUMBERED = ("gid", "expire")  # a number or a name, a day: which is which is not known here
+_SWITCHES = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 LARGEST = 1024 * 1024  # bytes of a file of the tree that is compared with edits
 
 
@@ -223,12 +224,15 @@ def _said(function: StateFunction, chunk: Chunk) -> Iterator[Claim]:
 
 
 def _plain(value: object) -> str:
-    """A value, however it is written: the order of a list says nothing."""
+    """A value, however it is written: neither the order of a list nor whether it is one or a text
+    with commas says anything, nor do case and a slash at the end. Rather miss a clash than report
+    one that is none.
+    """
     if isinstance(value, dict):
         return _plain([f"{key}: {_plain(each)}" for key, each in value.items()])
-    if isinstance(value, list):
-        return "\n".join(sorted(map(_plain, value)))
-    return str(int(value) if isinstance(value, bool) else value).strip()
+    text = ",".join(map(_plain, value)) if isinstance(value, list) else str(value).casefold()
+    parts = sorted(part.strip().rstrip("/") for part in text.split(","))
+    return ",".join(_SWITCHES.get(part, part) for part in parts)
 
 
 def _of_tree(claim: Claim, chunk: Chunk, tree: FileTree) -> Iterator[Claim]:

@@ -294,6 +294,18 @@ def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
         "b: {user.present: [{name: zoe}, {uid: '7'}, {gid: zoe}, {groups: [y]},"
         " {remove_groups: false}, {password: '*'}]}\n"
         "c: {user.present: [{name: zoe}, {enforce_password: false}, {password: '!'}]}\n",
+        "a: {mysql_database.present: [{name: x}, {character_set: utf8}]}\n"
+        "b: {mysql_database.present: [{name: x}, {character_set: UTF8}]}\n"
+        "c: {mysql_database.present: [{name: x}, {character_set: latin1},"
+        " {connection_default_file: /f}]}\n",
+        "a: {mount.mounted: [{name: /m}, {device: d}, {fstype: ext4}, {opts: 'rw,noatime'}]}\n"
+        "b: {mount.mounted: [{name: /m}, {device: d}, {fstype: ext4}, {opts: [noatime, rw]}]}\n",
+        "a: {selinux.boolean: [{name: x}, {value: true}]}\n"
+        "b: {selinux.boolean: [{name: x}, {value: 'on'}]}\n",
+        "a: {user.present: [{name: zoe}, {home: /home/zoe/}]}\n"
+        "b: {user.present: [{name: zoe}, {home: /home/zoe}]}\n",
+        "a: {pkgrepo.managed: [{name: deb http://x y z}, {file: /f}, {humanname: one}]}\n"
+        "b: {pkgrepo.managed: [{name: deb http://x y z}, {file: /f}, {humanname: two}]}\n",
         "a: {pkg.installed: [{name: y}, {version: '2'}]}\n"
         "b: {pkg.installed: [{pkgs: [y, x: '1']}]}\n"
         "c: {pkg.installed: [{name: y}, {version: '>=1'}]}\n",
