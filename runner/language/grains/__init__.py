@@ -101,6 +101,7 @@ class Grains(Mapping[str, "Any"]):
         return len(self._all())
 
     def __repr__(self) -> str:
+        self.asked.add(EVERY)
         return f"Grains({self._known!r}, ...)"
 
     def copy(self) -> dict[str, Any]:

@@ -131,6 +131,9 @@ class KeptResults:
                     text, file, name, names, saltenv=saltenv, sls=sls, asked=imports
                 )
             grains = of_grains.copy()
+        except BaseException:
+            self.forget()
+            raise
         finally:
             of_grains |= before
             self._underway -= 1

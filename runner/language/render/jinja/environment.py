@@ -254,6 +254,15 @@ class PlacedEnvironment(BoundedEnvironment):
             self.fresh[template] = True
         return template
 
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """The same as the sandbox's. `x['update']` is a method, too, which may alter what it is of:
+        no file is called like it, so that nothing is known of what the template renders to.
+        """
+        value = super().getitem(obj, argument)
+        if getattr(value, "__self__", None) is obj:
+            self._ask("?")
+        return value
+
     def _load_template(self, name: str, globals: Any) -> jinja2.Template:
         """The same as Jinja's; it may be known from an earlier rendering."""
         self._ask(name)

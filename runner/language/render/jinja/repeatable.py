@@ -33,11 +33,11 @@ _FILTERS = ({*DEFAULT_FILTERS} | REPEATABLE) - {"attr", "random"}
 _TESTS = ({*DEFAULT_TESTS} | {*TESTS}) - {"sameas"}
 # what nothing but a variable of a repeatable template may be called
 _NEVER = frozenset(["lipsum", "ifelse", "show_full_context", "opts"])
-# methods that alter, or (of dates, which YAML makes) tell the time
+# methods that alter, or (of dates, which YAML makes) tell the time or ask for the machine's zone
 _OTHERWISE = frozenset(
-    "add append clear difference_update discard extend insert intersection_update move_to_end now"
-    " pop popitem remove reverse setdefault sort symmetric_difference_update today update utcnow"
-    "".split()
+    "add append astimezone clear difference_update discard extend fromtimestamp insert"
+    " intersection_update move_to_end now pop popitem remove reverse setdefault sort strftime"
+    " symmetric_difference_update timestamp today update utcnow".split()
 )
 # the methods of SaltTags that only read
 _TAGS = frozenset(["_read", "_imported", "_loaded"])

@@ -90,6 +90,10 @@ x{% set own = settings %}{% set other = own %}{% do other.update({'b': 2}) %}
 x{% set own, other = settings, {} %}{% do own.update({'b': 2}) %}
 x{% block body %}{% set own = {} %}{% do own.update({'b': 2}) %}{% endblock %}
 {{ settings['pop']('a') }}
+x{% set f = settings['p' ~ 'op'] %}{% do f('b', 0) %}
+x{% for f in [settings] | map(attribute='p' ~ 'op') %}{% do f('b', 0) %}{% endfor %}
+x{{ grains }}
+{{ day.timestamp() }}
 {% set f = 'pop' %}{{ settings[f]('a') }}
 {{ x.__class__.__name__ }} {{ x | attr('upper') is defined }}
 {{ show_full_context() | length }}
@@ -371,6 +375,15 @@ def test_what_a_template_alters_is_seen_by_those_behind_it(world: World) -> None
         (world.folder / "kind").write_text(str(*kind))
         for _ in range(3):
             assert world.states("cache") == world.states(f"new-{kind}")
+
+
+def test_what_a_template_altered_before_it_failed_is_seen_by_those_behind_it(world: World) -> None:
+    before, behind = "{{ pillar.a }}", "x{{ pillar.a }}"
+    fails = "{% do pillar.update({'a': 9}) %}{{ raise('no') }}"
+    found = {before: "1", behind: "x9"}
+    for _ in range(2):
+        assert world.run([before, fails, behind], {}, found)[2] == "x9"
+    assert world.run([behind], {}, found) == ["x1"]
 
 
 def test_a_look_by_a_function_that_is_none_itself_is_seen(world: World) -> None:
