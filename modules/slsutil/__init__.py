@@ -7,7 +7,7 @@ import posixpath
 from collections import OrderedDict
 from typing import Any
 
-from modules import _paths, log
+from modules import _paths
 from modules._texts import yaml
 from modules.slsutil import merging, serializers
 from runner.api import RunnerError, StateFailed, here
@@ -37,7 +37,8 @@ def merge(
     if strategy == "smart" and renderer.startswith("yamlex"):
         strategy = "aggregate"
     if strategy not in STRATEGIES:
-        log.warning(f"Unknown merging strategy '{strategy}', fallback to recurse")
+        # as a template does, which is rendered in each run that way
+        here.call("log.warning", f"Unknown merging strategy '{strategy}', fallback to recurse")
     return merging.combined(obj_a, obj_b, strategy, merge_lists)
 
 

@@ -62,6 +62,7 @@ OTHERWISE = """
 {{ salt['file.file_exists']('/nowhere') }}
 {{ day.today().year }} {{ day['now']().year }}
 {{ salt['test.echo']('x') }}{% set s = salt %}
+{{ salt['slsutil.merge']({'a': 1}, {}, 'smrt') }}
 {% set s = salt %}{{ s['cmd.run']('echo x') }}
 {{ salt[x and 'cmd.run']('echo x') }}
 {{ [1] | random }} {{ [1] | map('random') | list }}
