@@ -126,7 +126,7 @@ _by_name = LinesBy(_name)
 @for_states
 def is_write_only(name: str) -> bool:
     """Return whether a parameter only takes values, as net.ipv4.route.flush: it has none."""
-    return exists(name) and not _paths.stat(_path(name)).st_mode & 0o444
+    return _paths.exists(path := _path(name)) and not _paths.stat(path).st_mode & 0o444
 
 
 def exists(name: str) -> bool:

@@ -100,13 +100,14 @@ def extracted(
     Behaviour: Salt 3008's archive.extracted. Members and links that would leave the folder,
     devices, set-user-ID programs and bombs are refused; an extraction that fails changes nothing.
     """
+    folder = name.rstrip("/") or "/"
     name = name.rstrip("/") + "/"
     _refuse_rar(archive_format)
     watched = source_hash_update and source_hash is not None
     spared = if_missing is not None and file.lexists(if_missing)
     if spared and not watched:
         return f"Path {if_missing} exists"
-    _refuse_folder(name.rstrip("/"))
+    _refuse_folder(folder)
     owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
     verify = sources.Verify(
@@ -130,10 +131,10 @@ def extracted(
         raise StateFailed(_wrong_types(name, wrong))
     if not (absent or wrong or overwrite or updated):
         return (yield from contents.owned())
-    _refuse_shortage(label, contents, name.rstrip("/"))
+    _refuse_shortage(label, contents, folder)
     reason = ", due to source_hash update" if updated else ""
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
-    removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + contents.tops(clean))]
+    removed = [folder] if clean_parent else [*dict.fromkeys(wrong + contents.tops(clean))]
     changes = contents.changes(clean, clean_parent, trim_output, bool(options))
     yield Plan(
         changes, f"Archive {label} would be extracted to {name}{reason}", provides=open_at(name)
@@ -141,7 +142,7 @@ def extracted(
     ids = (-1, -1) if enforce_ownership_on else owner
     unpacked = archive.unpack(
         path,
-        name.rstrip("/"),
+        folder,
         kind,
         strip=strip,
         options=others,
@@ -286,7 +287,7 @@ class _Found(Record):
             archive.discard(unpacked)
             raise
         folders = {member.name for member in self.members if member.kind == "dir"}
-        archive.place(unpacked, self.name.rstrip("/"), owner[0], owner[1], folders)
+        archive.place(unpacked, self.name.rstrip("/") or "/", owner[0], owner[1], folders)
         if self.owner != (-1, -1):
             self._own()
 

@@ -46,7 +46,7 @@ def cloned(
     """
     secrets = git.credentials(https_user, https_pass, name)
     keys = git.keys(identity or (), user) or ()
-    repository = Repository(name, target.rstrip("/"), "origin", user, keys, secrets)
+    repository = Repository(name, target.rstrip("/") or "/", "origin", user, keys, secrets)
     if not repository.is_there(bare=False):
         refuse_full(target, False)
         refs = repository.refs()

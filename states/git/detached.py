@@ -58,7 +58,7 @@ def detached(
     """
     secrets = git.credentials(https_user, https_pass, name)
     repository = Repository(
-        name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
+        name, target.rstrip("/") or "/", remote, user, git.keys(identity or (), user) or (), secrets
     )
     exists = repository.is_there(bare=False)
     target_commit = _wanted(repository, str(rev), fetch_remote or not exists, exists)

@@ -106,7 +106,7 @@ def latest(
         )
     secrets = git.credentials(https_user, https_pass, name)
     repository = Repository(
-        name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
+        name, target.rstrip("/") or "/", remote, user, git.keys(identity or (), user) or (), secrets
     )
     refs = repository.refs()
     target_commit = wanted(str(rev), refs)

@@ -40,8 +40,10 @@ def _shines_through(debian: Debian, path: str) -> bool:
     time = debian.run(f"stat -c %.6Y {shlex.quote(path)}", code=None).stdout.strip()
     try:
         return not time or abs(os.lstat(path).st_mtime - float(time)) < 0.001
-    except OSError:
-        return False
+    except OSError:  # made in the machine, unless it has just gone from a folder of this computer
+        marked = float(debian.read("stat -c %.6Y /marker"))
+        folder = os.path.dirname(path)
+        return os.path.isdir(folder) and os.stat(folder).st_mtime > marked
 
 
 def test_the_highstate_of_the_example(debian: Debian) -> None:

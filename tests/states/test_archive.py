@@ -54,6 +54,15 @@ def test_another_archive_is_extracted_again(machine: Machine, more: dict[str, st
     assert "extracted to" not in comment(machine)
 
 
+def test_an_archive_goes_to_the_root_of_a_machine(machine: Machine) -> None:
+    release(machine, "one")
+    text = (machine.folder / "states/a.sls").read_text()
+    machine.write(a=text.replace(f"name: {machine.folder}/out", "name: /"))
+    told = machine.results("sls", "a", "--test")["x"]
+    assert "extracted" in told["comment"] if is_root() else told["result"] is not True
+    assert "//" not in json.dumps(told)
+
+
 def test_an_archive_is_verified_by_a_key_as_a_file_is(machine: Machine) -> None:
     """A key in PEM has several lines."""
     pytest.importorskip("cryptography")

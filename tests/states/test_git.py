@@ -245,6 +245,7 @@ FAILURES: list[tuple[str, dict[str, Any], str]] = [
     (CLONE + LOCAL + MORE, {}, "not a fast-forward merge(.|\n)*Changes already made: file://"),
     ("mkdir wt; touch wt/x", {}, "non-empty and is not a git repository"),
     (CLONE + "mkdir wt/x; touch wt/x/y", {"target": "x"}, "non-empty and is not a git repository"),
+    ("", {"target": "/"}, "Target '/' exists, is non-empty"),
 ]
 
 
@@ -255,7 +256,7 @@ def test_latest_loses_nothing(
     url, target = start(made, tmp_path, script)
     kept = {path: path.read_bytes() for path in Path(target).glob("*") if path.is_file()}
     if "target" in arguments:
-        target, arguments = f"{target}/{arguments['target']}", {}
+        target, arguments = os.path.join(target, arguments["target"]), {}
     with pytest.raises(StateFailed, match=message):
         apply(latest, url, target, **arguments)
     assert all(path.read_bytes() == data for path, data in kept.items())

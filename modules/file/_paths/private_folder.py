@@ -64,7 +64,7 @@ def folder_beside(target: str) -> str:
     file system.
     """
     folder = os.path.dirname(target)
-    while not _paths.isdir(folder):
+    while folder and not _paths.isdir(folder):
         folder = os.path.dirname(folder)
     mounted = _paths.isdir(target) and _paths.stat(target).st_dev != _paths.stat(folder).st_dev
     return target if mounted else folder
