@@ -92,7 +92,7 @@ class Content:
 
     def _place(self, prefix: str, path: str) -> str:
         inside = path[len(prefix) + 1 :] if prefix else path
-        return f"{self.top}/{inside}" if self.chosen(inside) else ""
+        return f"{self.top.rstrip('/')}/{inside}" if self.chosen(inside) else ""
 
     def _clear(self, place: str, folder: bool = False) -> None:
         """Drop what cannot be beside a path: the same path, what is below a file, and files where

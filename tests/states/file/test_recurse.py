@@ -277,3 +277,10 @@ def test_binary_files_among_templates_are_copied(roots: Path, tmp_path: Path, da
     run(roots, tmp_path, template="jinja")
     assert (tmp_path / "d" / "picture").read_bytes() == (roots / "r" / "picture").read_bytes()
     assert (tmp_path / "d" / "a").read_text().strip() == "2"
+
+
+def test_a_tree_below_the_root_of_the_machine(roots: Path) -> None:
+    plan = look(recurse, "/", source=["salt://r"], current=HarnessHere(roots))
+    assert isinstance(plan, Plan)
+    assert {"/a", "/sub/b", "/sub/deep/c.txt"} <= plan.changes.keys()
+    assert not any(path.startswith("//") for path in plan.changes)
