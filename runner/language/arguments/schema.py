@@ -48,8 +48,11 @@ class Parameter:
     @property
     def shape(self) -> Shape:
         if self.resolved is None:
-            self.resolved = convert.shape(self.type)
+            self.resolved = self._read_shape()
         return self.resolved
+
+    def _read_shape(self) -> Shape:
+        return convert.shape(self.type)
 
 
 class FilledField(Parameter):
@@ -59,9 +62,8 @@ class FilledField(Parameter):
 
     __slots__ = ()
 
-    @property
-    def shape(self) -> Shape:
-        return super().shape._replace(nullable=False)
+    def _read_shape(self) -> Shape:
+        return super()._read_shape()._replace(nullable=False)
 
 
 class GroupOfArguments:

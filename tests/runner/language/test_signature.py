@@ -385,6 +385,15 @@ def test_all_fields_of_a_group_are_arguments_by_their_own_names() -> None:
     assert flat(function)(name="n", host="there") == Login("there")
 
 
+def test_nothing_for_an_argument_of_a_group_is_its_default_in_each_state() -> None:
+    def function(name: str, login: Annotated[Login, Group()] = Login("here")) -> Login:
+        return login
+
+    for _ in range(2):
+        found = bind(function, {"name": "n", "host": None}, places={}, default_place=HERE)
+        assert flat(function)(**found.arguments) == Login("here")
+
+
 def test_a_group_has_a_default() -> None:
     def function(name: str, login: Connection) -> None: ...
 
