@@ -22,11 +22,11 @@ from functools import cached_property
 from runner.api.argtypes import times_asked
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
+from runner.language.render.code_revision import digest_of, digest_of_text
 from runner.model.errors import RunnerError
 from runner.model.nested import has_slot
 from runner.model.places import Later, Written
 from runner.model.records import Record
-from runner.model.stdlib import blake2b
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept, from_bytes
 from runner.pipeline.session import Session
@@ -139,7 +139,7 @@ class CompileCache:
         """The same of one that was its own text, which it is as long as it is the same file."""
         path = self._session.sls_path(said.sls, said.env)
         data = read_bounded(path, size_limit(self._session.options.raw))
-        if path != said.path or _digest_of(data) != said.text:
+        if path != said.path or digest_of(data) != said.text:
             raise NotKept(path)
         return Written(data.decode("utf-8", "surrogatepass"), path)
 
@@ -192,7 +192,7 @@ class CompileCache:
     def _is_plain(self, said: Said) -> bool:
         """Return whether a file is what it rendered to, and nothing in it is for a renderer."""
         data = read_bounded(said.path, 0)
-        if data[:2] == b"#!" or _digest_of(data) != said.text:
+        if data[:2] == b"#!" or digest_of(data) != said.text:
             return False
         return jinja.is_plain(self._session.options.raw, data.decode(), said.path)
 
@@ -224,7 +224,7 @@ def _is_certain(step: Step) -> bool:
 
 
 def _said(env: str, sls: str, path: str, text: Rendered) -> Said:
-    return Said(env, sls, path, _digest_of(text.text.encode("utf-8", "surrogatepass")))
+    return Said(env, sls, path, digest_of_text(text.text))
 
 
 def _file(facts: PlanSources, data: bytes) -> bytes:
@@ -246,9 +246,4 @@ def _parts(data: bytes) -> tuple[PlanSources, memoryview]:
 
 
 def _digest(facts: object) -> bytes:
-    return _digest_of(repr(facts).encode("utf-8", "surrogatepass"))
-
-
-def _digest_of(data: bytes) -> bytes:
-    digest: bytes = blake2b(data, digest_size=16).digest()
-    return digest
+    return digest_of_text(repr(facts))

@@ -10,9 +10,10 @@ from contextlib import suppress
 from functools import cache, cached_property
 
 from runner.language.render import parsed_forms
+from runner.language.render.code_revision import digest_of_text
 from runner.language.render.jinja import Jinja, configured, outside
 from runner.language.render.jinja.limits import allow_parsing, bounded
-from runner.language.render.kept_results import Asked, KeptResults, digest_of_text
+from runner.language.render.kept_results import Asked, KeptResults
 from runner.language.render.renderers import cipher, encrypted, is_sops_file, python, stage
 from runner.language.render.renderers.files import below, read_text
 from runner.language.render.steps import CIPHERS, SOPS, RendererStep

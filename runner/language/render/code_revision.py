@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The revision of code whose results are kept between runs: what an old one made is of no use to a
-new runner.
+"""What results that are kept between runs go by: digests of what they were made from, and the
+revision of the code that made them, as what an old one made is of no use to a new runner.
 """
 
 from __future__ import annotations
@@ -37,6 +37,16 @@ def checksum(body: bytes | memoryview) -> bytes:
     """Of what this version of Python wrote: another one may not be able to read it."""
     made: bytes = blake2b(body, digest_size=4, salt=sys.hexversion.to_bytes(4)).digest()
     return made
+
+
+def digest_of(data: bytes) -> bytes:
+    """Of what a result was made from, or of the result."""
+    made: bytes = blake2b(data, digest_size=16).digest()
+    return made
+
+
+def digest_of_text(text: str) -> bytes:
+    return digest_of(text.encode("utf-8", "surrogatepass"))
 
 
 def parser_files() -> list[str]:

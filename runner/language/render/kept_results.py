@@ -17,12 +17,12 @@ from contextlib import suppress
 from runner.api import here
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
+from runner.language.render.code_revision import digest_of, digest_of_text
 from runner.language.render.jinja.limits import bounded
 from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
-from runner.model.stdlib import blake2b
 from runner.sources.config.options import OF_THE_RUN
 from runner.support.files.group_commit import Version, version
 from runner.support.files.trusted_folder import Untrusted, trusted_folder
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 NAME = "results"
 MOST = 20_000  # results; those that were of use longest ago are forgotten
 _DATES = ("date", "datetime")  # which YAML makes
-
-
 # the settings of the configuration that change what Jinja makes of a text
 OPTIONS = ("jinja_env", "jinja_sls_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
 
@@ -252,7 +250,7 @@ class KeptResults:
             key = path, version(os.stat(path))  # a state may have written it meanwhile
             if key not in self._files:
                 self._seen(path)
-                self._files[key] = digest_of(read_text(path, self._opts).encode())
+                self._files[key] = digest_of_text(read_text(path, self._opts))
             return path, self._files[key]
         return path, b""
 
@@ -309,12 +307,3 @@ def _plain(value: Any) -> Any:
     if kind.__name__ in _DATES and kind.__module__ == "datetime":
         return kind.__name__, repr(value)
     raise ValueError(kind)
-
-
-def digest_of_text(text: str) -> bytes:
-    return digest_of(text.encode("utf-8", "surrogatepass"))
-
-
-def digest_of(data: bytes) -> bytes:
-    made: bytes = blake2b(data, digest_size=16).digest()
-    return made
