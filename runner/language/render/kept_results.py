@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 NAME = "results"
 MOST = 20_000  # results; those that were of use longest ago are forgotten
+# bytes of pillar and configuration that a run looks at; then what asks for them is rendered
+MOST_LOOKED_AT = 2 << 20
 _DATES = ("date", "datetime")  # which YAML makes
 # the settings of the configuration that change what Jinja makes of a text
 OPTIONS = ("jinja_env", "jinja_sls_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
@@ -98,6 +100,7 @@ class KeptResults:
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
         self._files: dict[tuple[str, Version], bytes] = {}  # digests
         self._of_opts: dict[bool | None, bytes | None] = {}
+        self._looked_at = 0  # bytes of both
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render
@@ -257,7 +260,7 @@ class KeptResults:
     def _pillar_digest(self) -> bytes | None:
         pillar = self._pillar()
         if self._of_pillar[0] is not pillar:
-            self._of_pillar = pillar, digest(pillar)
+            self._of_pillar = pillar, self._bounded_digest(pillar)
         return self._of_pillar[1]
 
     def _opts_digest(self, functions: Container[str]) -> bytes | None:
@@ -268,10 +271,18 @@ class KeptResults:
         opts = here.opts if whole else self._opts
         seen = bool(opts.get("test")) if whole else None
         if seen not in self._of_opts:
-            self._of_opts[seen] = digest(
+            self._of_opts[seen] = self._bounded_digest(
                 {name: value for name, value in opts.items() if whole or name not in OF_THE_RUN}
             )
         return self._of_opts[seen]
+
+    def _bounded_digest(self, value: Any) -> bytes | None:
+        """The digest of what templates may alter, and which is looked at anew after each that is
+        not known; None where that takes longer than to render.
+        """
+        data = _written(value) if self._looked_at < MOST_LOOKED_AT else None
+        self._looked_at += len(data or b"")
+        return None if data is None else digest_of(data)
 
 
 def _unsealed(data: bytes) -> bytes:
@@ -283,12 +294,18 @@ def _unsealed(data: bytes) -> bytes:
 
 def digest(value: Any) -> bytes | None:
     """The digest of a value; None for one with anything in it but plain data."""
+    data = _written(value)
+    return None if data is None else digest_of(data)
+
+
+def _written(value: Any) -> bytes | None:
+    """A value as bytes, which are the same for equal ones; None as of `digest`."""
     try:
-        return digest_of(marshal.dumps(value, 0))  # version 0: equal values give equal bytes
+        return marshal.dumps(value, 0)  # version 0 knows no references
     except ValueError:
         pass
     try:
-        return digest_of(marshal.dumps(_plain(value), 0))
+        return marshal.dumps(_plain(value), 0)
     except (ValueError, RecursionError):
         return None
 

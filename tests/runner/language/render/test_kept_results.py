@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.language.render import kept_results
 from runner.language.render.jinja import Jinja
 from runner.model.errors import RunnerError
 from runner.model.places import Later
@@ -219,6 +220,19 @@ def test_what_answers_the_same_is_rendered_until_it_is_found_in_place(world: Wor
     for damaged in (whole[:-1], b"", whole[:9] + bytes([whole[9] ^ 1]) + whole[10:]):
         kept.write_bytes(damaged)
         assert world.count(texts[:1], made) == 1
+
+
+def test_a_large_pillar_is_not_looked_at_again_and_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is behind each template that may have altered it."""
+    texts = ["{{ pillar.a }} first", "{{ salt['cmd.run']('echo x') }}", "{{ pillar.a }} second"]
+    made = dict(zip(texts, world.run(texts, CONTEXT, {}), strict=True))
+    assert [world.count(texts, made) for _ in range(2)] == [3, 1]
+    monkeypatch.setattr(kept_results, "MOST_LOOKED_AT", 1)
+    assert world.count(texts, made) == 2
+    world.pillar["a"] = 5
+    assert world.run(texts, CONTEXT, made) == ["5 first", "x", "5 second"]
 
 
 @pytest.mark.parametrize("text", _texts(OTHERWISE))
