@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of words and sentences, which lie as text beside the code that reads them.
+"""Texts that lie beside the code that reads them, and tables of words and sentences in them.
 
-A line is a row, whose cells ` | ` parts; `# --- NAME` begins a section, other `#` are remarks.
-`$NAME = TEXT` names a text that later ones have as `$NAME`, or as `$NAME(WORDS)` with words for its
-`{}`.
+A line of a table is a row, whose cells ` | ` parts; `# --- NAME` begins a section, other `#` are
+remarks. `$NAME = TEXT` names a text that later ones have as `$NAME`, or as `$NAME(WORDS)` with
+words for its `{}`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,23 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def text_beside(package: str, name: str) -> str:
+    """A file in a package of our own, as `importlib.resources` finds it: that imports forty
+    modules. The package is imported already.
+    """
+    module: Any = sys.modules[package]
+    text: str = module.__loader__.get_data(f"{module.__path__[0]}/{name}").decode()
+    return text
 
 
 def rows(package: str, name: str) -> Iterator[tuple[str, list[str]]]:
     """The rows of a file of a package, each with its section."""
-    loader: Any = sys.modules[package].__loader__  # `importlib.resources` imports forty modules
-    table: str = loader.get_data(f"{sys.modules[package].__path__[0]}/{name}").decode()
     texts: dict[str, str] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -25,7 +35,7 @@ def rows(package: str, name: str) -> Iterator[tuple[str, list[str]]]:
         return match[0] if text is None else text.replace("{}", match[2]) if match[2] else text
 
     section = ""
-    for line in table.splitlines():
+    for line in text_beside(package, name).splitlines():
         if line.startswith("# ---"):
             section = line.split()[-1]
         elif line and not line.startswith("#"):

@@ -273,16 +273,6 @@ def import_module(name: str) -> ModuleType:
     return sys.modules.get(name) or _registered(name) or __import__(name, fromlist=("any",))
 
 
-def text_beside(package: str, name: str) -> str:
-    """A file that lies in a package of our own, as `importlib.resources` finds it: that imports
-    forty modules.
-    """
-    module = import_module(package)
-    loader: Any = module.__loader__
-    text: str = loader.get_data(f"{module.__path__[0]}/{name}").decode()
-    return text
-
-
 def find_own_modules(folder: str) -> None:
     """Find the modules of the packages in a folder like that from now on."""
     global _FOLDERS

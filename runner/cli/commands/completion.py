@@ -24,9 +24,9 @@ from runner.cli.running.options import Common, overrides
 from runner.model import other_tools
 from runner.model.errors import UsageError
 from runner.model.records import Record
+from runner.model.text_tables import text_beside
 from runner.output.manual import language
 from runner.sources.config import key_manual, load
-from runner.support.own_modules import text_beside
 from runner.tools.queries import completion_names
 
 SHELLS = ("bash", "zsh", "fish")

@@ -13,7 +13,7 @@ from runner.language.arguments import lacking as lacking_rows
 from runner.language.arguments.schema import Schema, known, schema_of
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError
-from runner.support.own_modules import text_beside
+from runner.model.text_tables import text_beside
 
 Advice = Mapping[str, str | None]  # the name of a function -> what to write instead
 

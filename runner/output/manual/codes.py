@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
+from runner.model.text_tables import text_beside
 from runner.output.manual import __name__ as _PACKAGE
-from runner.support.own_modules import text_beside
 
 NAME = "checks"  # of the page
 

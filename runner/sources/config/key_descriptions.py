@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from runner.model.records import Record
-from runner.support.own_modules import text_beside
+from runner.model.text_tables import text_beside
 
 MODULES = "Modules"  # their keys have dots; those of others lie below another key
 REPOSITORIES = "Git repositories"

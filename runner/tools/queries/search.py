@@ -14,7 +14,7 @@ from runner.engine.loader import unsupported
 from runner.model import other_tools
 from runner.model.diagnostics import likeness, nearest
 from runner.model.records import Record
-from runner.support.own_modules import text_beside
+from runner.model.text_tables import text_beside
 
 INDEX = "manual_index.txt"
 MOST = 15  # entries of an answer

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from runner.language import filters
 from runner.model import other_tools
 from runner.model.requisite_kinds import ALIASES, KINDS, RequisiteKind
+from runner.model.text_tables import text_beside
 from runner.output.manual.language import truth_tables
-from runner.support.own_modules import text_beside
 
 ELSEWHERE = {"jinja": "templates", "yaml": "sls"}  # what people look for, and where it is
 TABLE = "<!-- truth table -->\n"
