@@ -5,7 +5,6 @@ line says wins.
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Untyped, item_place, value_place
 from runner.model.records import Record
+from runner.model.stdlib import like
 
 Read = Callable[[str, str], tuple[Any, str, bool]]  # (sls, saltenv) -> value, file, is init.sls
 # with variables for the template too
@@ -125,7 +125,7 @@ class Pillar:
     def _expanded(self, include: Include, env: str) -> list[str]:
         if not any(mark in include.sls for mark in "*?["):
             return [include.sls]
-        names = sorted(name for name in self._names(env) if fnmatch.fnmatchcase(name, include.sls))
+        names = sorted(like(self._names(env), include.sls))
         if not names and (env, include.sls) not in self._optional:
             message = (
                 f"Specified SLS {include.sls!r} in environment {env!r} is not available on the salt"
