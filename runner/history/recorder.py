@@ -503,15 +503,11 @@ class History:
     def _flush(self) -> None:
         """Write the results that wait."""
         if self._waiting:
-            columns = zip(self._waiting, self._durations, self._starts, strict=True)
-            number = self._number
-            rows = [  # as `unchanged.result`
-                (number, position, *row[:9], duration, *row[9:], start)
-                for position, (row, duration, start) in enumerate(columns, self._position)
-            ]
+            columns = self._waiting, self._durations, self._starts
+            rows = unchanged.results(self._number, self._position, *columns)
             self._add(unchanged.RESULT, *rows)
             self._position += len(rows)
-            for column in (self._waiting, self._durations, self._starts):
+            for column in columns:
                 column.clear()
 
     def _save(self, at_once: bool = False) -> None:

@@ -21,7 +21,7 @@ from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
 DATABASE = "history.sqlite"
@@ -163,26 +163,28 @@ def _write_run(
     write(COUNTS, (total, dumps(counts), number))
     *end, errors = run.end
     write(END, (*end, dumps(errors), number))
-    times = zip(run.results, run.durations, run.starts, strict=True)
-    for position, (row, duration, start) in enumerate(times):
-        write(RESULT, result(number, position, row, duration, start))
+    write(RESULT, *results(number, 0, run.results, run.durations, run.starts))
     store.begin(number or 0, write)
     if text:
         store.put_data(text, graph)
     store.close()
 
 
-def result(
+def results(
     number: int | None,
-    position: int,
-    row: tuple[Any, ...],
-    duration: float,
-    start: float | None,
-) -> tuple[Any, ...]:
-    """The values of RESULT. row: those of a result that are the same in each run that changes
-    nothing.
+    first: int,
+    rows: Iterable[tuple[Any, ...]],
+    durations: Iterable[float],
+    starts: Iterable[float | None],
+) -> list[tuple[Any, ...]]:
+    """The values of RESULT for states, from a position on. rows: those that are the same in each
+    run that changes nothing.
     """
-    return (number, position, *row[:9], duration, *row[9:], start)
+    columns = zip(rows, durations, starts, strict=True)
+    return [
+        (number, position, *row[:9], duration, *row[9:], start)
+        for position, (row, duration, start) in enumerate(columns, first)
+    ]
 
 
 def _checksum(body: bytes) -> bytes:
