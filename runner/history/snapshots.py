@@ -254,7 +254,9 @@ def _below(folder: str) -> Iterator[Sight]:
         for name in names:
             path = os.path.join(root, name)
             sight = look(path, min(left, LARGEST))
-            left -= _status(path).st_size if sight.snapshot.content else 0
+            if sight.snapshot.content:
+                _, _, size, *_ = sight.stamp
+                left -= size
             yield sight
 
 
