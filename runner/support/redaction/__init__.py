@@ -260,8 +260,6 @@ class Secrets:
         if "_masking" in self.__dict__:
             self._masking.shown.clear()
 
-    # -------------------------------------------------- what is shown
-
 
 _alive: list[ref[Secrets]] = []
 

@@ -206,8 +206,6 @@ class Masking:
                 before={},
                 things=tuple(_silenced(thing, chunk) for thing in result.things),
             )
-        if not self._secrets:
-            return result
         result = result._replace(chunk=self.chunk(result.chunk), key=self.name(result.key))
         # what is in order says nothing of former secrets
         former = bool(result.changes) or result.result is not True
