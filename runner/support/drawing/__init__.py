@@ -77,11 +77,10 @@ def _edge_on_all(group: EdgeGroup, sets: dict[tuple[tuple[int, ...], bool], int]
     return edge
 
 
-def ends(drawn: Picture, edge: Mapping[str, Any]) -> tuple[Sequence[int], Sequence[int]]:
-    """The states at both ends of an edge."""
-    sets = drawn.get("sets", ())
-    first, then = ([end] if end >= 0 else sets[-1 - end] for end in (edge["first"], edge["then"]))
-    return first, then
+def _at(drawn: Picture, end: int) -> Sequence[int]:
+    """The states at an end of an edge."""
+    found: Sequence[int] = [end] if end >= 0 else drawn["sets"][-1 - end]
+    return found
 
 
 def single(drawn: Picture) -> Picture:
@@ -91,9 +90,8 @@ def single(drawn: Picture) -> Picture:
     edges: Iterator[Mapping[str, Any]] = (
         {**edge, "first": first, "then": then}
         for edge in drawn["edges"]
-        for firsts, thens in [ends(drawn, edge)]
-        for first in firsts
-        for then in thens
+        for first in _at(drawn, edge["first"])
+        for then in _at(drawn, edge["then"])
     )
     return {"states": drawn["states"], "edges": [*edges], "cycles": drawn["cycles"]}
 
@@ -139,8 +137,7 @@ def folded(drawn: Picture) -> dict[str, Any]:
 
     def of_sls(end: int) -> Counter[int]:
         if end not in counted:
-            numbers = [end] if end >= 0 else drawn["sets"][-1 - end]
-            counted[end] = Counter(index[states[number]["sls"]] for number in numbers)
+            counted[end] = Counter(index[states[number]["sls"]] for number in _at(drawn, end))
         return counted[end]
 
     for edge in drawn["edges"]:
