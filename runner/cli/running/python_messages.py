@@ -14,11 +14,10 @@ from runner.support.redaction import redact_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
-def _mask_logging(logging: Any) -> None:
+def mask_logging(logging: Any) -> None:
     """Have all handlers, those of a tree's own code as well, write lines without secrets."""
     format_record, emit_to_stream = logging.Formatter.format, logging.StreamHandler.emit
 
@@ -66,7 +65,7 @@ def _not_logged(handler: Any, record: Any) -> None:
         _print(f"warning: a message for the log is wrong: {type(error).__name__} (at {where})")
 
 
-def _mask_warnings(warnings: Any) -> None:
+def mask_warnings(warnings: Any) -> None:
     format_warning = warnings.formatwarning
 
     def formatwarning(*args: Any, **options: Any) -> str:
@@ -76,7 +75,7 @@ def _mask_warnings(warnings: Any) -> None:
         warnings.formatwarning = formatwarning
 
 
-def _mask_threading(threading: Any) -> None:
+def mask_threading(threading: Any) -> None:
     threading.excepthook = _thread_failed
 
 
@@ -88,13 +87,6 @@ def _thread_failed(failure: Any) -> None:
 def ignored(failure: Any) -> None:
     what = failure.err_msg or "an error was ignored"
     _print(f"warning: {what}: {failure.exc_type.__name__}: {failure.exc_value}")
-
-
-CHANGES: dict[str, Callable[[Any], None]] = {
-    "logging": _mask_logging,
-    "threading": _mask_threading,
-    "warnings": _mask_warnings,
-}
 
 
 def _print(text: str) -> None:

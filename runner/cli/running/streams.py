@@ -12,7 +12,7 @@ from runner.model.errors import RunnerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 
@@ -89,16 +89,21 @@ def _turned(number: int, handle: int) -> Iterator[None]:
 
 # ---------------------------------------------------------------- what Python itself prints
 
-_PRINTING = ("logging", "threading", "warnings")
+# what is changed in modules of Python
+_CHANGES: dict[str, Callable[[Any], None]] = {
+    "logging": lambda module: python_messages.mask_logging(module),
+    "threading": lambda module: python_messages.mask_threading(module),
+    "warnings": lambda module: python_messages.mask_warnings(module),
+}
 
 
 def mask_python_messages() -> None:
     """Hide secrets in what Python prints. Modules are changed when somebody imports them."""
     sys.unraisablehook = lambda failure: python_messages.ignored(failure)
-    waiting = {*_PRINTING}
+    waiting = {*_CHANGES}
     for name in waiting & sys.modules.keys():
         waiting.remove(name)
-        python_messages.CHANGES[name](sys.modules[name])
+        _CHANGES[name](sys.modules[name])
     if waiting and not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder(waiting))
 
@@ -123,7 +128,7 @@ class _Finder:
 
         def exec_module(module: Any) -> None:
             execute(module)
-            python_messages.CHANGES[name](module)
+            _CHANGES[name](module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
