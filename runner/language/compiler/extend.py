@@ -194,9 +194,10 @@ class Reconciler:
             if state == "sls" and len(bodies) > 1:
                 common = self._common_list(str(kind), name, bodies, place)
                 common.join(source.value * times, [place] * times)
-            for target in () if state == "sls" and len(bodies) > 1 else bodies:
-                for _ in range(times):
-                    add_item(target, source)
+            else:
+                for target in bodies:
+                    for _ in range(times):
+                        add_item(target, source)
             if (
                 not bodies
                 and state == ""

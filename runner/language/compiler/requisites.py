@@ -299,7 +299,8 @@ def _resolve_in_form(
             problems.append(_unmet(chunk, requisite, index, kind.in_key))
         if len(holders) > 1:
             shared.give(kind, holders, (number, place), by_holder)
-        for holder in holders if len(holders) == 1 else ():
+            continue
+        for holder in holders:
             by_holder.setdefault(holder, []).append(EdgeGroup(holder, kind, (number,), place))
 
 
