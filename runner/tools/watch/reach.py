@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import TypeVar
 
@@ -46,7 +47,7 @@ class Reach:
     def ask(self) -> None:
         """Ask all servers. What is known of a path need not come from there."""
         for point in self.mounted.servers:
-            self.look(point, lambda point=point: _answers(point), False)  # type: ignore[misc]
+            self.look(point, partial(_answers, point), False)
 
 
 def _answers(point: str) -> bool:

@@ -554,7 +554,8 @@ class Resident:
             self._tell(f"{point} {'answers again' if is_there else 'is not mounted any more'}")
             self._interests.look_again([point])
             back = [who for who, where in self._waiting.items() if where == point]
-            self._waiting = {who: self._waiting[who] for who in self._waiting if who not in back}
+            for who in back:
+                del self._waiting[who]
             self._note(dict.fromkeys(back, point))
 
     def _by_network(self) -> list[str]:
