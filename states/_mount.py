@@ -24,6 +24,7 @@ INVISIBLE = set(
 IGNORED = {"ramfs": {"size"}}
 # what the kernel shows in another form
 SHOWN_AS = {"tcp": "proto=tcp", "udp": "proto=udp"}
+OF_SWAP = ("device", "fstype")  # the columns of fstab that tell which line swaps to something
 # what the kernel does not show of a tmpfs because it is so anyway
 DEFAULTS = ("size=50%", "mode=1777", "uid=0", "gid=0", "huge=never")
 

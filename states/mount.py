@@ -29,6 +29,7 @@ from runner.api.opposite import Opposite, Removal
 from states._mount import (
     IGNORED,
     INVISIBLE,
+    OF_SWAP,
     SHOWN_AS,
     PendingMount,
     back_to_default,
@@ -159,7 +160,9 @@ def mounted(
         and not _is_accepted(present.device, device_name_regex or ())
     )
     keys = mount.match_keys(match_on or "name", fstype)
-    old = next((line for line in mount.entries(config) if persist and line.name == name), None)
+    entry = mount.FstabEntry(device, name, fstype, tuple(options), str(dump), str(pass_num))
+    named = mount.matching(entry, config)
+    old = named[0] if persist and named else None
     differing: list[str] = []
     if present is not None and not other:
         bound = [*options, "bind"] if fstype == "bind" else options
@@ -173,7 +176,6 @@ def mounted(
     if mount_ and present is None:
         file.real_path(name)  # through no link of somebody else
         _require_label(device)
-    entry = mount.FstabEntry(device, name, fstype, tuple(options), str(dump), str(pass_num))
     line = _fstab_change(entry, config, keys) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
@@ -315,10 +317,11 @@ def _swapped_at_boot(
     done = _activated(name)
     if not persist:
         return f"Swap {name} is not activated: this system does not run"
-    if any((entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)):
+    line = mount.FstabEntry(name, "none", "swap")
+    if mount.matching(line, config, OF_SWAP):
         return done
     yield Plan({"persist": "new"}, f"Swap {name} is set to be added to the fstab")
-    mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, ("device", "fstype"))
+    mount.put_entry(line, config, OF_SWAP)
     return f"{done}. Added new entry to the fstab."
 
 
@@ -343,9 +346,8 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     """
     device = name if name.startswith("/") else mount.device_of(name)
     on = bool({name, device, file.real_path(device or name)} & set(mount.swaps()))
-    persists = not persist or any(
-        (entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)
-    )
+    line = mount.FstabEntry(name, "none", "swap")
+    persists = not persist or bool(mount.matching(line, config, OF_SWAP))
     if on and persists:
         return f"Swap {name} already active"
     if not on and not (device and file.lexists(device)):
@@ -368,7 +370,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
         with explained(f"Swap {name} failed to activate", changes={}):
             mount.swapon(device or name)
     if not persists:
-        mount.put_entry(mount.FstabEntry(name, "none", "swap"), config, ("device", "fstype"))
+        mount.put_entry(line, config, OF_SWAP)
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
     now = changes if on else changes | mount.swap_facts(device or name)
     return Done(done if persists else f"{done}. Added new entry to the fstab.", now)

@@ -12,7 +12,7 @@ from runner.api import AbsolutePath, Check, Name, Planned
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, comes_after
 from runner.api.offline import at_boot, is_offline, offline_as
-from states._mount import told_at_boot
+from states._mount import OF_SWAP, told_at_boot
 from states._rights import only_root
 
 dry_run_check = only_root("swapon")
@@ -82,7 +82,7 @@ def file_(
     known = _known(name)
     options = ("defaults",) if priority is None else (f"pri={priority}",)
     entry = mount.FstabEntry(name, "none", "swap", options)
-    lines = mount.matching(entry, config, ("device", "fstype"))
+    lines = mount.matching(entry, config, OF_SWAP)
     at = file.seen(name)
     now = {
         "size": f"{(there or 0) // UNITS['M']}M",
@@ -95,7 +95,7 @@ def file_(
     def take(differing: Sequence[str]) -> None:
         made = "size" in differing
         if "fstab" in differing:  # first: what makes the file nobody can foresee
-            mount.put_entry(entry, config, ("device", "fstype"))
+            mount.put_entry(entry, config, OF_SWAP)
         if known and (made or "priority" in differing):
             mount.swapoff(name)
         if made:
@@ -136,7 +136,7 @@ def absent(name: AbsolutePath, config: AbsolutePath = mount.FSTAB) -> Planned:
     """
     there = swap.size_of(name)
     known = _known(name)
-    lines = mount.matching(mount.FstabEntry(name, "", "swap"), config, ("device", "fstype"))
+    lines = mount.matching(mount.FstabEntry(name, "", "swap"), config, OF_SWAP)
 
     def destroy() -> None:
         if known:

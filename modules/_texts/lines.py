@@ -61,13 +61,13 @@ class LinesBy:
         for known, found in self._known:
             if text == known:
                 return found
-        base, before = next(filter(lambda each: text.startswith(each[0]), self._known), ("", {}))
+        earlier = (each for each in self._known if each[0].endswith("\n"))
+        base, before = next((each for each in earlier if text.startswith(each[0])), ("", {}))
         by_key: dict[Hashable, Sequence[str]] = dict(before)
         for line in split(text[len(base) :]):
             for key in self._keys(line):
                 by_key[key] = (*by_key.get(key, ()), line)
-        if text.endswith("\n"):
-            self._known = [(text, by_key), *self._known[: VERSIONS - 1]]
+        self._known = [(text, by_key), *self._known[: VERSIONS - 1]]
         return by_key
 
 

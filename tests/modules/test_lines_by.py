@@ -34,3 +34,7 @@ def test_versions_of_a_text_are_told_as_each_by_itself() -> None:
     asked.clear()
     lines_by("a=1\n" * 50 + "b=2\n")
     assert asked == ["b=2"]
+    lines_by("a=1\nb=2")  # without an end, as editors leave it
+    asked.clear()
+    lines_by("a=1\nb=2")
+    assert asked == []
