@@ -42,7 +42,7 @@ def _set_at_boot(
     if not persist:
         return f"Sysctl value {name} is not set: this system does not run"
     configured = sysctl.kept(name, config)
-    if configured is not None and " ".join(configured.split()) == _text(value):
+    if configured is not None and _text(configured) == _text(value):
         return done
     yield Plan({name: value}, f"Sysctl option {name} set to be changed to {value} in config file.")
     with explained(f"Failed to set {name} to {value}", changes={}):
@@ -84,18 +84,17 @@ def present(
             missing=_missing_facts(name),
         )
     configured = sysctl.kept(name, config)
+    is_kept = configured is not None and _text(configured) == wanted
     if not sysctl.is_write_only(name):
         runs = sysctl.is_value(name, wanted)
     elif persist:  # the file tells whether it was written
-        runs = configured is not None and " ".join(configured.split()) == wanted
+        runs = is_kept
     else:
         raise StateFailed(
             f"{name} only takes values: nothing tells whether {value} was written. Use cmd.run with"
             f" `sysctl -w {name}={wanted}` and `onchanges`, or keep it in a file (persist)"
         )
-    if runs and not persist:
-        return f"Sysctl value {name} = {value} is already set"
-    if runs and configured is not None and " ".join(configured.split()) == wanted:
+    if runs and (is_kept or not persist):
         return f"Sysctl value {name} = {value} is already set"
     yield Plan({name: value}, _pending(name, value, runs, configured))
     with explained(f"Failed to set {name} to {value}", changes={}):
