@@ -315,15 +315,16 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
 
     Behaviour: Salt 3008's user.absent.
     """
-    if not users.info(name):
+    account = users.info(name)
+    if not account:
         return Done(f"User {name} is not present", missing=[("user", name)])
-    home, uid = users.info(name)["home"], users.info(name)["uid"]
-    has_home = (seen := file.seen(home)) is not None and seen.uid == uid
+    home = account["home"]
+    seen = file.seen(home) if purge else None
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
     yield Plan(changes, f"User {name} set for removal", provides=[("no user", name)])
     users.userdel(name, home=purge, force=force)
-    if purge and has_home and file.lexists(home):
+    if seen is not None and seen.uid == account["uid"] and file.lexists(home):
         here.warn(f"{home} is still there: userdel could not remove all of it")
     if group_of_own and group.info(name):
         return Done(f"Removed user {name}", {name: "removed"})
