@@ -37,8 +37,7 @@ _PLACES = {
 @for_states
 def problem(text: str) -> str | None:
     """What is wrong with rights that somebody wrote, whatever they are on."""
-    every = (*RIGHTS.values(), *NEWER.values())
-    known = {"ALL", *SHORT, *(right for rights in every for right in rights)}
+    known = {"ALL", *SHORT, *(right for kind in RIGHTS for right in _known(kind))}
     words = [word.strip().upper() for word in text.split(",")]
     return next((unknown_right(word, known) for word in words if word not in known), None)
 
