@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 
 from modules import _accounts, _paths
-from runner.api import for_states
+from runner.api import ABSENT, for_states, version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from runner.api import Version
 
 
 class _Names:
@@ -23,18 +25,17 @@ class _Names:
         self._database = database
         self._by_name = by_name
         self._by_number = by_number
-        self._version: tuple[int, int, int] | None = None
+        self._version: Version | None = None
         self._numbers: dict[str, int] = {}
         self._names: dict[int, str] = {}
 
     def _check(self) -> None:
         try:
-            at = _paths.stat(self._database)
-            version = (at.st_ino, at.st_mtime_ns, at.st_size)
+            now = version(_paths.stat(self._database))
         except OSError:
-            version = (0, 0, 0)
-        if version != self._version:
-            self._version = version
+            now = ABSENT
+        if now != self._version:
+            self._version = now
             self._numbers.clear()
             self._names.clear()
 
