@@ -10,6 +10,7 @@ import re
 from modules import _paths, cmd
 from modules.pkg._run import LOCK_SECONDS, error_list, run_unlocked
 from modules.pkg.apt.policy import starting_nothing
+from modules.pkg.apt.questions import UPDATES
 from runner.api import CommandFailed, here, pattern
 
 QUIET = {
@@ -24,7 +25,6 @@ CONFFILES = (
 OPTIONS = "DPkg::Options::="
 NEW_CONFFILES = f"{OPTIONS}--force-confnew"  # --force-confdef would keep the changed ones
 MOST_LINES = 5  # of what a script says
-UPDATES = "/var/lib/dpkg/updates"
 KEPT = (
     "{path} was changed on this machine and stays as it is: the new one of its package is {left}"
     " (`force_conf_new: True` takes that)"

@@ -50,8 +50,8 @@ INSTALLED = (
     "triggers-pending",
 )  # the last two until dpkg's next run
 UNFINISHED = ("unpacked", "half-configured", "half-installed")
-DATABASE = "/var/lib/dpkg/status"
-STATUS = (DATABASE, apt_status.UPDATES)
+DATABASE = questions.STATUS
+STATUS = (DATABASE, questions.UPDATES)
 LISTS = "/var/lib/apt/lists"
 REPOSITORY_FILES: tuple[str, ...] = tuple(
     f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
@@ -636,5 +636,6 @@ def _providers(names: Sequence[str]) -> dict[str, list[str]]:
 
 def remounts() -> bool:
     """Return whether apt mounts what is read-only writable for as long as dpkg works."""
-    paths = ["/etc/apt/apt.conf", *_paths.glob("/etc/apt/apt.conf.d/*")]
+    single, folder = questions.SETTINGS
+    paths = [single, *_paths.glob(f"{folder}/*")]
     return any(_REMOUNT.search(text_of(path)) for path in paths)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from modules import _paths, cmd
 from modules._paths import text_of
+from modules.pkg.apt.questions import STATUS
 from modules.pkg.package_manager import Shipped
 from runner.api import Record, cached_look
 
@@ -50,7 +51,7 @@ def scripts(stems: Sequence[str]) -> dict[str, str]:
     return found
 
 
-@cached_look("packages", "/var/lib/dpkg/status", INFO, UCF)
+@cached_look("packages", STATUS, INFO, UCF)
 def shipped() -> Shipped:
     """Return what the installed packages brought."""
     listed = (read_all(f"{INFO}/*.list") + read_all(DIVERSIONS)).splitlines()
@@ -98,7 +99,7 @@ class _Package(Record):
     obsolete: set[str]
 
 
-@cached_look("packages", "/var/lib/dpkg/status")
+@cached_look("packages", STATUS)
 def _packages() -> list[_Package]:
     fields = "${Package}\\t${Architecture}\\t${db:Status-Status}\\t${Essential}\\t${Priority}\\n"
     asked = ["dpkg-query", "-W", "-f", fields + "${Conffiles}\\n"]
