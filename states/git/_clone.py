@@ -113,6 +113,21 @@ class Repository(Record):
         return len(lines) == 3 and not lines[1]  # not in a folder of a work tree
 
 
+def repository_of(
+    url: str,
+    target: str,
+    remote: str,
+    user: str | None,
+    identity: Sequence[str] | None,
+    https_user: str | None,
+    https_pass: str | None,
+) -> Repository:
+    """The repository of a state's arguments, which may end its target with a slash."""
+    secrets = git.credentials(https_user, https_pass, url)
+    keys = git.keys(identity or (), user) or ()
+    return Repository(url, target.rstrip("/") or "/", remote, user, keys, secrets)
+
+
 class WantedRevision(Record):
     """The revision that is wanted. kind: HEAD, branch, tag or sha. label: for comments."""
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from modules import git
 from runner.api import (
     AbsolutePath,
     Line,
@@ -17,7 +16,7 @@ from runner.api import (
     open_at,
 )
 from states._tools import explained
-from states.git._clone import Repository, clone, refuse_full
+from states.git._clone import Repository, clone, refuse_full, repository_of
 
 
 def cloned(
@@ -44,9 +43,7 @@ def cloned(
 
     Behaviour: Salt 3008's git.cloned.
     """
-    secrets = git.credentials(https_user, https_pass, name)
-    keys = git.keys(identity or (), user) or ()
-    repository = Repository(name, target.rstrip("/") or "/", "origin", user, keys, secrets)
+    repository = repository_of(name, target, "origin", user, identity, https_user, https_pass)
     if not repository.is_there(bare=False):
         refuse_full(target, False)
         refs = repository.refs()

@@ -19,7 +19,15 @@ from runner.api import (
     open_at,
     split_lines,
 )
-from states.git._clone import Repository, WantedRevision, clone, refuse_full, sentence, wanted
+from states.git._clone import (
+    Repository,
+    WantedRevision,
+    clone,
+    refuse_full,
+    repository_of,
+    sentence,
+    wanted,
+)
 from states.git._update import update_submodules
 
 
@@ -56,10 +64,7 @@ def detached(
 
     Behaviour: Salt 3008's git.detached.
     """
-    secrets = git.credentials(https_user, https_pass, name)
-    repository = Repository(
-        name, target.rstrip("/") or "/", remote, user, git.keys(identity or (), user) or (), secrets
-    )
+    repository = repository_of(name, target, remote, user, identity, https_user, https_pass)
     exists = repository.is_there(bare=False)
     target_commit = _wanted(repository, str(rev), fetch_remote or not exists, exists)
     if not exists:

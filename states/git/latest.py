@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from modules import git
 from runner.api import (
     AbsolutePath,
     Done,
@@ -29,6 +28,7 @@ from states.git._clone import (
     WantedRevision,
     clone,
     refuse_full,
+    repository_of,
     sentence,
     wanted,
 )
@@ -104,10 +104,7 @@ def latest(
             "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote"
             " repository"
         )
-    secrets = git.credentials(https_user, https_pass, name)
-    repository = Repository(
-        name, target.rstrip("/") or "/", remote, user, git.keys(identity or (), user) or (), secrets
-    )
+    repository = repository_of(name, target, remote, user, identity, https_user, https_pass)
     refs = repository.refs()
     target_commit = wanted(str(rev), refs)
     here.follows(
