@@ -382,7 +382,6 @@ def _odd_times(given: dict[str, str]) -> Iterator[Trap]:
 
 
 DECIDES = {"env_present": "value"}
-TOLD_APART_BY = "user"
 OPPOSITE = {
     "present": Opposite("absent", things=_entries),
     "env_present": Opposite("env_absent", by=("user",)),

@@ -26,7 +26,6 @@ from runner.api.opposite import Opposite
 from states.file import _sources as sources
 
 DECIDES = {"present": "trust"}
-TOLD_APART_BY = "user gnupghome keyring"
 OPPOSITE = {"present": Opposite("absent", by=("user", "gnupghome", "keyring"))}
 Level = Literal["expired", "unknown", "not_trusted", "marginally", "fully", "ultimately"]
 

@@ -15,7 +15,7 @@ from runner.api.opposite import Opposite
 CONFIG = ".ssh/authorized_keys"
 
 DECIDES = {"present": "comment options"}
-TOLD_APART_BY = "user config"
+TOLD_APART_BY = "config"
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
 _WORDS = "user enc comment options config fingerprint_hash_type"
 ABOUT_ONE_FILE = {"present": _WORDS, "absent": _WORDS, "manage": f"ssh_keys {_WORDS}"}

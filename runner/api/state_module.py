@@ -41,7 +41,7 @@ class StateModule(Protocol):
     DECIDES: by function the arguments, in one text, of which two states of one thing may not say
         different values ("uid shell"); "groups:remove_groups" counts unless remove_groups is false,
         and "* hostname" is of what there is but once, whatever the name. TOLD_APART_BY: the
-        arguments that tell things of one name apart.
+        arguments that tell things of one name apart, beside those that an Opposite says (`by`).
     owns(fun, name, **arguments): yields what a state decides of the machine, as Claim values of
         runner.api.claims, by which `runner check` finds states that undo each other.
     traps(fun, name, **arguments): yields Trap values of runner.api.claims: what compiles and is

@@ -87,5 +87,5 @@ def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServe
 autorequire = comes_after("An account comes after the server.", *SERVER)
 
 DECIDES = {"present": "password password_hash auth_plugin unix_socket"}
-TOLD_APART_BY = f"host {_mysql.TOLD_APART_BY}"
+TOLD_APART_BY = _mysql.TOLD_APART_BY
 OPPOSITE = {"present": Opposite("absent", by=("host",))}

@@ -24,7 +24,6 @@ DatabaseName = Annotated[Name, Pattern(r"[\w-]+", "the name of a database (lette
 NOT_SET, LOCKED = "not set", "locked"
 
 DECIDES = {"set": "value"}
-TOLD_APART_BY = "user database"
 OPPOSITE = {
     "set": Opposite("reset", by=("user", "database")),
     "lock": Opposite("unlock", by=("database",)),

@@ -20,7 +20,6 @@ from states.file.managed import managed
 from states.file.recurse import recurse
 
 DECIDES = {"installed": "source"}
-TOLD_APART_BY = "user"
 OPPOSITE = {"installed": Opposite("absent", by=("user",))}
 FONT = re.compile(r".*\.(ttf|otf|ttc|otc|woff2?|pfb|pfa|pcf(\.gz)?|bdf)", re.IGNORECASE)
 ARCHIVE = re.compile(r".*\.(zip|tar(\.\w+)?|tgz|tbz2?|txz)", re.IGNORECASE)

@@ -19,7 +19,6 @@ Crate = Annotated[
 ]
 
 DECIDES = {"installed": "version"}
-TOLD_APART_BY = "root user"
 OPPOSITE = {"installed": Opposite("removed", by=("root", "user"))}
 
 

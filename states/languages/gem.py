@@ -11,7 +11,7 @@ from states._run_as import dry_run_check as dry_run_check
 from states._tools import explained
 
 DECIDES = {"installed": "version"}
-TOLD_APART_BY = "ruby gem_bin user"
+TOLD_APART_BY = "ruby gem_bin"
 OPPOSITE = {
     "installed": Opposite("removed", by=("user",)),
     "sources_add": Opposite("sources_remove", by=("user",)),

@@ -11,7 +11,6 @@ from states._run_as import dry_run_check as dry_run_check
 from states.languages._programs import Package, Version, absent, present
 
 DECIDES = {"installed": "version"}
-TOLD_APART_BY = "user"
 OPPOSITE = {"installed": Opposite("removed", by=("user",))}
 
 

@@ -17,7 +17,6 @@ from states.messaging._rabbitmq import REMOVED, SERVER
 ApplyTo = Literal["queues", "classic_queues", "quorum_queues", "streams", "exchanges", "all"]
 
 DECIDES = {"present": "pattern definition priority apply_to"}
-TOLD_APART_BY = "vhost"
 OPPOSITE = {"present": Opposite("absent", by=("vhost",))}
 SET = Wording(
     "{title} is already present.",

@@ -277,5 +277,4 @@ def autorequire(
 
 
 DECIDES = {"present": "perms"}
-TOLD_APART_BY = "acl_type acl_name"
 OPPOSITE = {"present": Opposite("absent", by=("acl_type", "acl_name"))}

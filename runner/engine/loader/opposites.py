@@ -32,6 +32,12 @@ def names(function: StateFunction, chunk: Chunk) -> Iterator[str]:
             yield _name(chunk, removal)
 
 
+def told_apart_by(function: StateFunction, chunk: Chunk) -> tuple[str, ...]:
+    """The arguments that tell what a state makes from others of the same name."""
+    opposites: Mapping[str, str | Opposite] = function.hook("OPPOSITE") or {}
+    return _opposite(opposites[chunk.fun]).by if chunk.fun in opposites else ()
+
+
 def has_parts(function: StateFunction) -> bool:
     """Return whether what a state makes is more, or other, than what its name says."""
     opposites: Mapping[str, str | Opposite] = function.hook("OPPOSITE") or {}

@@ -209,7 +209,8 @@ def _said(function: StateFunction, chunk: Chunk) -> Iterator[Claim]:
     """Yield the values that a state gives the arguments which its module DECIDES."""
     decided = (function.hook("DECIDES") or {}).get(chunk.fun, "").split()
     arguments = {**chunk.args, "name": chunk.name}
-    apart = (function.hook("TOLD_APART_BY") or "").split()
+    more = (function.hook("TOLD_APART_BY") or "").split()
+    apart = dict.fromkeys((*opposites.told_apart_by(function, chunk), *more))
     told = [f"{key} {arguments[key]}" for key in apart if arguments.get(key) is not None]
     its_name = chunk.name.rstrip("/") or "/"
     name = chunk.function if "*" in decided else f"{chunk.state} {its_name}"
