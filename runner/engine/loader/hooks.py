@@ -48,7 +48,9 @@ def pairs(
         return []
     if isinstance(answer, _SEVERAL):
         pairs = [
-            pair if type(pair) is tuple else (str(pair[0]), str(pair[1]))
+            pair
+            if type(pair) is tuple and type(pair[0]) is type(pair[1]) is str
+            else (str(pair[0]), str(pair[1]))
             for pair in answer
             if isinstance(pair, _PAIR) and len(pair) == 2
         ]

@@ -285,6 +285,17 @@ def test_a_hook_that_fails_is_told_by_its_line(
     assert f"{machine.folder}/states/_states/box.py:{line}" in error
 
 
+def test_what_a_hook_pairs_is_taken_for_text(machine: Machine) -> None:
+    made = "def made(name: str) -> str:\n    return 'made'\n"
+    module(
+        machine,
+        made
+        + "def autorequire(name, **_):\n    return [('test', 5), ['test', 6], ('test', [7])]\n",
+    )
+    machine.write(a="x:\n  box.made: []\n'5':\n  test.nop: []\n'6':\n  test.nop: []\n")
+    assert [*machine.results("sls", "a")] == ["5", "6", "x"]
+
+
 RESTLESS = (
     "from runner.api import Plan, Planned\n"
     "def made(name: str) -> Planned:\n    yield Plan({name: 'made'}, 'p')\n    return 'made'\n"
