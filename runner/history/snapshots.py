@@ -243,7 +243,7 @@ def _of_path(function: str, change: Mapping[str, Any]) -> Iterator[Sight]:
 
 def _below(folder: str) -> Iterator[Sight]:
     """From the bottom up, since undo goes the other way; not what is mounted in it, which stays."""
-    device, found = os.lstat(folder).st_dev, []
+    device, found = _status(folder).st_dev, []
     for root, folders, files in os.walk(folder):
         found.append((root, [*folders, *files]))
         folders[:] = [
