@@ -199,7 +199,7 @@ def _change(key: str, value: Any, before: Any = None, name: str = "") -> Iterato
         return
     key = on_one_line(key)
     if before is None and type(value) is str and "\n" not in value:  # most of a first run
-        yield f"{key}: {value or '(nothing)'}", ""
+        yield f"{key}: {value}", ""
     elif isinstance(value, Mapping) and value.keys() == {"old", "new"}:
         yield from _arrow(f"{key}: ", value)
     elif isinstance(value, Mapping) and value:
