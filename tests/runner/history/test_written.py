@@ -125,6 +125,13 @@ def test_what_is_mounted_in_a_folder_is_not_kept() -> None:
     assert {os.lstat(folder).st_dev for folder in folders} == {within}
 
 
+def test_a_folder_that_is_gone_already_has_nothing_below_it(tmp_path: Path) -> None:
+    facts = {"path": str(tmp_path / "gone"), "type": "dir"}
+    (sight,) = snapshots.before("file.remove", facts)
+    assert isinstance(sight, snapshots.Sight)
+    assert sight.snapshot.type == "none"
+
+
 def test_a_file_without_a_size_that_does_not_end_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
