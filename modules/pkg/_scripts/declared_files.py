@@ -122,8 +122,7 @@ def make_accounts(names: Sequence[str]) -> None:
                 add_group(name, given)
             if given is None:
                 own = None if group else groups[name]
-                taken = own is None or own in users.values()
-                given = _free_number(used) if taken or own is None else own
+                given = _free_number(used) if own is None or own in users.values() else own
             users[name] = given
             used.add(given)
             provider().useradd(

@@ -60,20 +60,22 @@ def shipped() -> Shipped:
     for line in read_all(UCF).splitlines():
         digest, _, path = line.partition("  ")
         paths[path] = f"md5:{digest}"
-    usual, configuration = set[str](), dict[str, str]()
-    for each in _packages():
-        usual |= {each.name} if each.is_usual else set()
-        own = each.configuration if each.is_installed else {}
-        configuration |= {path: own[path] for path in own if path not in each.obsolete}
+    packages = _packages()
+    usual = frozenset(each.name for each in packages if each.is_usual)
+    configuration = {
+        path: digest
+        for each in packages
+        if each.is_installed
+        for path, digest in each.configuration.items()
+        if path not in each.obsolete
+    }
     digests = {f"md5:{line[:32]}" for line in read_all(f"{INFO}/*.md5sums").splitlines()}
     copies = digests | {*configuration.values()}
     scripts = read_all(f"{INFO}/*.p[or][se]*inst").replace("\\\n", " ")
     making = filter(_MAKES_ACCOUNT.search, scripts.splitlines())
     words = re.findall(r"[\w-]+", "\n".join(making))
     words += re.findall(r"[\w-]+", "".join(map(read_all, ACCOUNTS)))
-    return Shipped(
-        paths | configuration, frozenset(copies - {EMPTY}), frozenset(words), frozenset(usual)
-    )
+    return Shipped(paths | configuration, frozenset(copies - {EMPTY}), frozenset(words), usual)
 
 
 def configuration(names: Iterable[str]) -> dict[str, str]:
