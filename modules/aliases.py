@@ -12,11 +12,7 @@ PATH = "/etc/aliases"
 
 
 def _lines() -> list[str]:
-    return (
-        split(file.read_bytes(PATH).decode("utf-8", "surrogateescape"))
-        if file.is_file(PATH)
-        else []
-    )
+    return split(file.text_to_edit(PATH))
 
 
 def _split(line: str) -> tuple[str, str]:

@@ -24,7 +24,7 @@ class HostsLine(Record):
 
 @cached_look("hosts", PATH)
 def _text() -> str:
-    return file.read_bytes(PATH).decode("utf-8", "surrogateescape") if file.is_file(PATH) else ""
+    return file.text_to_edit(PATH)
 
 
 def lines() -> list[HostsLine]:

@@ -86,20 +86,15 @@ def _number(text: str) -> int:
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
-    return {str(name): _value(lines) for name, lines in _by_name(_text(path)).items()}
+    return {str(name): _value(lines) for name, lines in _by_name(file.text_to_edit(path)).items()}
 
 
 @for_states
 def kept(name: str, config_file: str | None = None) -> str | None:
     """The value that a file keeps of a parameter; None where it keeps none."""
     path = config_file or default_config()
-    lines = _by_name(_text(path)).get(name)
+    lines = _by_name(file.text_to_edit(path)).get(name)
     return None if lines is None else _value(lines)
-
-
-def _text(path: str) -> str:
-    """The text of a file; empty where there is none."""
-    return file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else ""
 
 
 def _value(lines: Sequence[str]) -> str:

@@ -204,6 +204,12 @@ def read_bytes(path: str) -> bytes:
     return data
 
 
+@for_states
+def text_to_edit(path: str) -> str:
+    """The text of a file; empty where there is none. What is no UTF-8 in it stays as it is."""
+    return read_bytes(path).decode("utf-8", "surrogateescape") if is_file(path) else ""
+
+
 def note_version(path: str, file: IO[bytes] | FileIO | None) -> None:
     """Note what a file was when a state looked at it, which is going to edit it."""
     if here.chunk is not None and overlay() is None:

@@ -183,7 +183,7 @@ class Block(Record):
 
 def text() -> str:
     """The file; empty where there is none."""
-    return file.read_bytes(FILE).decode("utf-8", "surrogateescape") if file.is_file(FILE) else ""
+    return file.text_to_edit(FILE)
 
 
 def blocks(content: str) -> list[Block]:

@@ -231,12 +231,6 @@ def is_mounted(name: str) -> bool:
     return _paths.realpath(name) in active_mounts()
 
 
-def _text(config: str) -> str:
-    if not file.is_file(config):
-        return ""
-    return file.read_bytes(config).decode("utf-8", "surrogateescape")
-
-
 @once_a_line
 def _parsed(line: str) -> FstabEntry | None:
     words = fields(line)
@@ -250,7 +244,7 @@ def _parsed(line: str) -> FstabEntry | None:
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
     """The lines of fstab."""
-    return [entry for entry in map(_parsed, split(_text(config))) if entry]
+    return [entry for entry in map(_parsed, split(file.text_to_edit(config))) if entry]
 
 
 @cache
@@ -279,7 +273,7 @@ def matching(
     entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("name",)
 ) -> list[FstabEntry]:
     """The lines of fstab that an entry takes the place of: those with the same of these columns."""
-    lines = _by_columns(tuple(keys))(_text(config)).get(attrgetter(*keys)(entry), ())
+    lines = _by_columns(tuple(keys))(file.text_to_edit(config)).get(attrgetter(*keys)(entry), ())
     return [entry for entry in map(_parsed, lines) if entry]
 
 
@@ -291,7 +285,7 @@ def put_entry(entry: FstabEntry, config: str = FSTAB, keys: Sequence[str] = ("na
 def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> None:
     """Remove the lines of a mount point, of one device if given."""
     remaining = []
-    for line in split(_text(config)):
+    for line in split(file.text_to_edit(config)):
         old = _parsed(line)
         if old is None or old.name != name or (device and old.device != device):
             remaining.append(line)
@@ -573,7 +567,7 @@ def match_keys(match_on: str | Sequence[str], fstype: str) -> Sequence[str]:
 
 def _replace_entries(config: str, known: Sequence[FstabEntry], entry: FstabEntry) -> None:
     """Write fstab with an entry instead of some that it has, or at its end."""
-    lines = split(_text(config))
+    lines = split(file.text_to_edit(config))
     at = [number for number, line in enumerate(lines) if _parsed(line) in known] if known else []
     for number in reversed(at[1:]):
         del lines[number]

@@ -120,20 +120,14 @@ def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     return keys
 
 
-def _text(path: str) -> str:
-    if not file.is_file(path):
-        return ""
-    return file.read_bytes(path).decode("utf-8", "surrogateescape")
-
-
 def lines(path: str) -> list[str]:
     """The lines of a file of keys; none when there is no file."""
-    return split(_text(path))
+    return split(file.text_to_edit(path))
 
 
 def known(path: str) -> Mapping[str, Key]:
     """The keys of a file by their digits; none when there is no file."""
-    return _known(_text(path))
+    return _known(file.text_to_edit(path))
 
 
 @once_a_version

@@ -26,9 +26,7 @@ class CrypttabEntry(Record):
 
 
 def _lines(config: str) -> list[str]:
-    if not file.is_file(config):
-        return []
-    return split(file.read_bytes(config).decode("utf-8", "surrogateescape"))
+    return split(file.text_to_edit(config))
 
 
 def _name(line: str) -> str:

@@ -359,12 +359,8 @@ def _present_settings() -> dict[str, str]:
 
 
 def _last_match(path: str, pattern: str) -> str:
-    matches = re.findall(pattern, _text(path), re.MULTILINE)
+    matches = re.findall(pattern, file.text_to_edit(path), re.MULTILINE)
     return str(matches[-1]) if matches else ""
-
-
-def _text(path: str) -> str:
-    return file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else ""
 
 
 def _lines(settings: dict[str, str]) -> bytes:
@@ -373,7 +369,7 @@ def _lines(settings: dict[str, str]) -> bytes:
 
 def _put_line(path: str, old: re.Pattern[str], line: str) -> None:
     """Write one line in the place of the old one; the others stay."""
-    lines = split_lines(_text(path))
+    lines = split_lines(file.text_to_edit(path))
     places = [number for number, line_text in enumerate(lines) if old.match(line_text)]
     if places:
         lines[places[-1]] = line
