@@ -8,6 +8,7 @@ wrong.
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -900,3 +901,41 @@ def test_scripts_of_the_tests_are_of_a_python_anywhere() -> None:
     line = "#!" + "{sys.executable}"
     texts = {path: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
     assert [path for path, text in texts.items() if line in text] == []
+
+
+def without_original(path: Path) -> Iterator[str]:
+    """What a test puts in the place of a name of ours that there is not."""
+    nodes = [*ast.walk(ast.parse(path.read_text()))]
+    ours: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            ours |= {each.asname: each.name for each in node.names if each.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            ours |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+    for call in nodes:
+        match call:
+            case ast.Call(
+                func=ast.Attribute(attr="setattr"),
+                args=[place, ast.Constant(value=str(name)), _],
+                keywords=[],
+            ):
+                start, _, rest = (dotted(place) or "").partition(".")
+                module = f"{ours.get(start, start)}.{rest}".rstrip(".")
+                if module.split(".")[0] in TOP and not _is_there(module, name):
+                    yield f"{path.name}:{call.lineno} {module}.{name}"
+
+
+def _is_there(module: str, name: str) -> bool:
+    try:
+        return hasattr(pkgutil.resolve_name(module), name)
+    except (ImportError, AttributeError):
+        return True  # a name of a test's own, or an extra that is not installed
+
+
+def test_tests_stand_in_for_what_there_is(tmp_path: Path) -> None:
+    """A name that goes takes the tests along that need it: here, and not in the last minute."""
+    planted = tmp_path / "planted.py"
+    planted.write_text("from modules import mount\nmonkeypatch.setattr(mount, 'nothing', 1)\n")
+    assert [*without_original(planted)] == ["planted.py:2 modules.mount.nothing"]
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    assert [each for path in tests for each in without_original(path)] == []

@@ -235,7 +235,7 @@ def test_a_caller_without_an_account_has_no_crontab(monkeypatch: pytest.MonkeyPa
 
 
 def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from modules import mount
+    from modules import file, mount
 
     lines = (
         "/dev/sdx1 / ext4 defaults,noatime,odd=1 0 1\n"
@@ -246,7 +246,7 @@ def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         "/": mount.Mounted("/dev/sdx1", "ext4", ("rw", "noatime")),
         str(tmp_path): mount.Mounted("tmpfs", "tmpfs", ("rw", "rw", "size=4k")),
     }
-    monkeypatch.setattr(mount, "_text", lambda config: lines)
+    monkeypatch.setattr(file, "text_to_edit", lambda path: lines)
     monkeypatch.setattr(mount, "active_mounts", lambda: active)
     monkeypatch.setattr(mount, "swaps", lambda: ["/swapfile", "/other"])
     found = told("mount")
