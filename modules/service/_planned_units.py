@@ -59,13 +59,52 @@ def text(unit: str, user: str = "") -> str:
     """The text of a unit with its drop-ins."""
     path = definition(unit, user)
     paths = [path] if path and _paths.isfile(path) else []
-    for folder in _folders(user):
-        paths += sorted(_paths.glob(f"{folder}/{unit}.d/*.conf"))
     texts = []
-    for path in paths:
+    for path in paths + drop_ins(unit, user):
         with _paths.open_text(path, "utf-8", "replace") as stream:
             texts.append(stream.read())
     return "\n".join(texts)
+
+
+def drop_ins(unit: str, user: str = "") -> list[str]:
+    """The files that change parts of a unit, in the order that systemd reads them: of one name, the
+    first counts, and one without a text hides the others.
+    """
+    found: dict[str, str] = {}
+    for name in _names_of_drop_ins(unit):
+        for folder in _folders(user):
+            for path in _paths.glob(f"{folder}/{name}.d/*.conf"):
+                found.setdefault(os.path.basename(path), path)
+    return [path for _, path in sorted(found.items()) if _paths.isfile(path) and _has_text(path)]
+
+
+def _has_text(path: str) -> bool:
+    return _paths.stat(path).st_size > 0
+
+
+def _names_of_drop_ins(unit: str) -> Iterator[str]:
+    """A unit, its template, what their names begin with up to a hyphen, and all of its kind."""
+    stem, _, kind = unit.rpartition(".")
+    first, at, instance = stem.partition("@")
+    words = first.split("-")
+    for number in range(len(words), 0, -1):
+        begin = first if number == len(words) else "-".join(words[:number]) + "-"
+        yield f"{begin}{at}{instance}.{kind}"
+        if instance:
+            yield f"{begin}@.{kind}"
+    yield kind
+
+
+def is_outdated(unit: str, user: str, fragment: str, known: Sequence[str]) -> bool:
+    """Return whether systemd would find other files of a unit than it has read: one that goes
+    before its own, a drop-in of a folder that was not there. It does not say so itself
+    (NeedDaemonReload). fragment, known: the files that it has read.
+    """
+    if os.path.dirname(fragment) in _folders(user):
+        path = definition(unit, user)
+        if path and _paths.realpath(path) != _paths.realpath(fragment):
+            return True
+    return not {*map(_paths.realpath, drop_ins(unit, user))} <= {*map(_paths.realpath, known)}
 
 
 def masked_by(unit: str, user: str = "") -> str:

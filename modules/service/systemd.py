@@ -354,11 +354,13 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
 
     Raises CommandFailed with the unit's last log lines.
     """
-    asks = systemctl(user, "show", "--property=NeedDaemonReload,SubState", "--", unit(name))
-    now = cmd.probe(asks).stdout.split()
-    if "NeedDaemonReload=yes" in now:
+    asks = "--property=NeedDaemonReload,SubState,FragmentPath,DropInPaths"
+    shown = cmd.probe(systemctl(user, "show", asks, "--", unit(name))).stdout.splitlines()
+    now = dict(line.partition("=")[::2] for line in shown)
+    read = now.get("FragmentPath", ""), now.get("DropInPaths", "").split()
+    if now.get("NeedDaemonReload") == "yes" or _planned_units.is_outdated(unit(name), user, *read):
         cmd.probe(systemctl(user, "daemon-reload"))
-    if action == "start" and "SubState=auto-restart" in now:
+    if action == "start" and now.get("SubState") == "auto-restart":
         action = "restart"  # a start would wait for its next attempt, which may be far away
     began = time.time()
     done = cmd.probe(systemctl(user, action, *options, "--", unit(name)))

@@ -429,6 +429,44 @@ def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
     assert (shown("Environment"), shown("NeedDaemonReload")) == ("A=B", "no")
 
 
+# files that change a unit which systemd has read already, and what they say
+CHANGES = {
+    "lone.service": "/etc/systemd/system/lone.service",
+    "new-folder.service": "/etc/systemd/system/new-folder.service.d/more.conf",
+    "pair@one.service": "/etc/systemd/system/pair@.service.d/more.conf",
+    "first-of-all.service": "/run/systemd/system/first-.service.d/more.conf",
+}
+CHANGED = """
+{% for unit, path in pillar.changes.items() %}
+{{ path }}:
+  file.managed:
+    - contents: {{ pillar.text | json }}
+    - makedirs: True
+{{ unit }}:
+  service.running:
+    - watch:
+      - file: {{ path }}
+{% endfor %}
+"""
+
+
+def test_a_restart_is_one_with_the_files_that_are_there(debian: Debian) -> None:
+    text = UNIT.format(kind="exec", start="exec sleep infinity")
+    for unit in CHANGES:
+        debian.write(f"{UNITS}/{re.sub('@.*[.]', '@.', unit)}", text)
+    debian.run("systemctl", "start", *CHANGES)
+    debian.tree(changed=CHANGED)
+    more = "[Service]\nExecStart=\nExecStart=/bin/sleep 1234\n"
+    pillar = json.dumps({"changes": CHANGES, "text": more})
+    results = debian.results("sls", "changed", "--pillar", pillar)
+    assert {results[unit]["comment"] for unit in CHANGES} == {"Service restarted"}
+    for unit in CHANGES:
+        assert "1234" in debian.read("systemctl", "show", "--property=ExecStart", unit), unit
+    debian.run("systemctl", "restart", *CHANGES)
+    again = debian.results("sls", "changed", "--pillar", pillar)
+    assert not any(result["changes"] for result in again.values())
+
+
 MUTE = """
 mute:
   service.running: [{reload: true}, {watch: [{test: changes}]}]
