@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from contextlib import contextmanager, suppress
+from functools import cached_property
 
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
@@ -54,7 +55,8 @@ class About(Record):
 
     judged: its states are those of a tree, whose earlier runs say whether a change is drift.
     scope: the command whose states they are (highstate, sls, single ...). tree: of a highstate, the
-    folders that it is compiled from.
+    folders that it is compiled from. recalled: a digest of what an earlier run compiled the states
+    from; empty where this run has.
     """
 
     command: str
@@ -67,6 +69,7 @@ class About(Record):
     judged: bool = True
     scope: str = ""
     tree: str = ""
+    recalled: bytes = b""
 
 
 def _no_state(kind: str, name: str) -> Mapping[str, Any]:
@@ -117,11 +120,8 @@ class History:
         self._journal: journal.Journal | None = None
         # has a statement written, once for each row of values
         self._add: Callable[..., None] = lambda statement, *rows: None
-        # results that wait, in columns: see `UnchangedRun`
-        self._waiting: list[tuple[Any, ...]] = []
-        self._durations: list[float] = []
-        self._starts: list[float | None] = []
-        self._pillar: bytes | None = None
+        # results that wait, with their digests where these cannot be had later
+        self._waiting: list[tuple[Result, bytes]] = []
         self._store: contents.ContentStore  # once the run is in the database
         self._look, self._along = look, along
         self._watchers, self._graph = watchers, graph
@@ -261,10 +261,12 @@ class History:
             except OSError:
                 digest.update(os.fsencode(path))
         if "template" in chunk.args or "pillar" in "\n".join(chunk.args):
-            if self._pillar is None:
-                self._pillar = repr(self._about.pillar).encode(errors="replace")
             digest.update(self._pillar)
         return digest.digest()
+
+    @cached_property
+    def _pillar(self) -> bytes:
+        return repr(self._about.pillar).encode(errors="replace")
 
     def _chunk_digest(self, chunk: Chunk) -> bytes:
         digest = self._digests.get(id(chunk))
@@ -331,10 +333,6 @@ class History:
         return self._connection
 
     def _start(self, event: RunStarted) -> None:
-        texts = b"".join(
-            chunk.tag.encode(errors="replace") + self._chunk_digest(chunk) for chunk in self._chunks
-        )
-        compiled = blake2b(texts, digest_size=16)
         about, self._started = self._about, time.time()
         row = (
             event.run,
@@ -343,7 +341,6 @@ class History:
             self._started,
             about.revision,
             about.dirty,
-            compiled.hexdigest(),
             event.total,
             about.kind,
             about.scope,
@@ -352,13 +349,22 @@ class History:
         if not event.total or about.kind not in ("run", "test"):
             self._enter()
 
+    @cached_property
+    def _compiled(self) -> str:
+        """A digest of what the states of the run compile to."""
+        texts = b"".join(
+            chunk.tag.encode(errors="replace") + self._chunk_digest(chunk) for chunk in self._chunks
+        )
+        return str(blake2b(texts, digest_size=16).hexdigest())
+
     def _enter(self) -> None:
         """Write the run into the database, if it is not there."""
         if self._number is not None or not self._begin:
             return
         about, graph = self._about, unchanged.text_of(self._graph_data())
         cursor = self._open().execute(
-            unchanged.BEGIN, (*self._begin, snapshots.hash_of(graph) if graph else "")
+            unchanged.BEGIN,
+            (*self._begin, self._compiled, snapshots.hash_of(graph) if graph else ""),
         )
         self._number = cursor.lastrowid
         self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
@@ -374,7 +380,7 @@ class History:
             self._hear_of_files(True)
             highstate = about.scope == HIGHSTATE
             self._made = made.MadeThings(self._number or 0, highstate, about.tree)
-        if self._begin[7]:
+        if self._chunks:
             self._open().execute(unchanged.KILLED, (self._number,))
 
     def _hear_of_files(self, begins: bool) -> None:
@@ -442,33 +448,13 @@ class History:
         self._altered_by.setdefault(tag, {})[subject] = None
 
     def _result(self, result: Result) -> None:
-        changes, replaced = self._json(result.changes), self._json(result.before)
-        outcome = None if result.result is None else int(result.result)
-        chunk = result.chunk
-        tag, place = result.tag, str(chunk.place)
-        row = (
-            tag,
-            chunk.id,
-            result.name,
-            chunk.function,
-            chunk.sls,
-            outcome,
-            int(result.ran),
-            changes,
-            _shortened_text(result.comment),
-            place,
-            result.cause,
-            result.origin,
-            self._digest(result),
-            result.outcome(self._about.kind == "test"),
-            replaced,
-        )
-        self._waiting.append(storable_row(row))
-        self._durations.append(result.duration)
-        self._starts.append(max(0.0, result.started - self._started) if result.started else None)
-        # what others have altered since is theirs
-        own = self._altered_by.pop(kept_as := storable(tag), ())
-        altered = [subject for subject in own if self._altered.get(subject) == kept_as]
+        # files of the tree may change before the run ends
+        self._waiting.append((result, self._digest(result) if result.inputs else b""))
+        altered, tag, kept_as = list[Subject](), result.tag, ""
+        if self._altered_by:
+            # what others have altered since is theirs
+            own = self._altered_by.pop(kept_as := storable(tag), ())
+            altered = [subject for subject in own if self._altered.get(subject) == kept_as]
         as_before = not result.changes and result.result is not False and not altered
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
             if self._number is None:
@@ -477,13 +463,44 @@ class History:
             made = result if result.changes and not result.noop else None
             if self._touched_states:
                 altered += self._along_with(altered)
-            self._look_back(altered, made, place, kept_as)
+            self._look_back(altered, made, str(result.chunk.place), kept_as or storable(tag))
             if result.changes and self._about.kind == "run":
                 self._note_watchers(tag)
             if as_before:  # these are many: into the database at once
                 self._write_journal()
             else:
                 self._save()
+
+    def _row(self, result: Result, digest: bytes) -> tuple[Any, ...]:
+        """What is kept of a result, but for its times. digest: empty where it is not known."""
+        chunk = result.chunk
+        row = (
+            result.tag,
+            chunk.id,
+            result.name,
+            chunk.function,
+            chunk.sls,
+            None if result.result is None else int(result.result),
+            int(result.ran),
+            self._json(result.changes),
+            _shortened_text(result.comment),
+            str(chunk.place),
+            result.cause,
+            result.origin,
+            digest or self._digest(result),
+            result.outcome(self._about.kind == "test"),
+            self._json(result.before),
+        )
+        return storable_row(row)
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return [self._row(*waiting) for waiting in self._waiting]
+
+    def _times(self) -> tuple[list[float], list[float | None]]:
+        """How long the results took that wait, and when they began."""
+        began, results = self._started, [result for result, _ in self._waiting]
+        starts = [max(0.0, each.started - began) if each.started else None for each in results]
+        return [each.duration for each in results], starts
 
     def _json(self, values: Mapping[str, Any]) -> str:
         """The JSON of changes. Those of most new files are the same."""
@@ -503,12 +520,10 @@ class History:
     def _flush(self) -> None:
         """Write the results that wait."""
         if self._waiting:
-            columns = self._waiting, self._durations, self._starts
-            rows = unchanged.results(self._number, self._position, *columns)
+            rows = unchanged.results(self._number, self._position, self._rows(), *self._times())
             self._add(unchanged.RESULT, *rows)
             self._position += len(rows)
-            for column in columns:
-                column.clear()
+            self._waiting.clear()
 
     def _save(self, at_once: bool = False) -> None:
         """Have what was added outlive a kill. at_once: others see it, too."""
@@ -635,22 +650,28 @@ class History:
         """Return whether the orphans need no counting: they are those of the run before."""
         if self.declared is None or self.is_part:
             return self.declared is None
-        number = orphan_count.known(self._state_dir, str(self._begin[6]), self._about.tree)
+        number = orphan_count.known(self._state_dir, self._compiled, self._about.tree)
         self.orphans = number or 0
         return number is not None
 
     def _wait(self, counts: tuple[Any, ...], end: tuple[Any, ...]) -> bool:
-        run = unchanged.UnchangedRun(
-            self._begin,
-            counts,
-            (time.time(), *end),
-            self._graph_data(),
-            self._keep,
-            self._waiting,
-            self._durations,
-            self._starts,
-        )
-        return unchanged.append(self._state_dir, run)
+        facts = (self._begin, counts, (time.time(), *end), self._keep, *self._times())
+
+        def states() -> unchanged.States:
+            return self._compiled, self._graph_data(), self._rows()
+
+        recalled = self._about.recalled
+        if not recalled:
+            return unchanged.append(self._state_dir, facts, known := states(), lambda: known)
+        # the plan has the rest
+        numbers = {id(chunk): number for number, chunk in enumerate(self._chunks)}
+        said = [
+            (number, result.comment, digest)
+            if (number := numbers.get(id(result.chunk))) is not None and _says_no_more(result)
+            else self._row(result, digest)
+            for result, digest in self._waiting
+        ]
+        return unchanged.append(self._state_dir, facts, (recalled, self._pillar, said), states)
 
     @contextmanager
     def around(self, run: str, total: int) -> Iterator[list[str]]:
@@ -692,8 +713,14 @@ class History:
         connection.close()
         self._connection = None
         if self.declared is not None and not self.is_part:
-            compiled, tree = str(self._begin[6]), self._about.tree
-            orphan_count.keep(self._state_dir, compiled, tree, self.orphans)
+            tree = self._about.tree
+            orphan_count.keep(self._state_dir, self._compiled, tree, self.orphans)
+
+
+def _says_no_more(result: Result) -> bool:
+    """Return whether nothing but the comment and the digest of a result makes its row."""
+    told = (result.changes, result.before, result.extra, result.key, result.cause, result.origin)
+    return result.result is True and result.ran and not (any(told) or result.note or result.noop)
 
 
 def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:

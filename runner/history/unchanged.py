@@ -2,7 +2,8 @@
 """Runs that changed nothing, before they are in the database: each is a record at the end of one
 file, and costs no SQLite. Whoever opens the history next writes them into it.
 
-What such a run says of its states is mostly what the one before said: it stands in the file once.
+What such a run says of its states is mostly what the one before said: it stands in the file once,
+known by a digest of all that it follows from.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, BinaryIO
 
 DATABASE = "history.sqlite"
@@ -31,10 +32,12 @@ _MARK = b"\nrun "  # what a record begins with; its checksum and its length foll
 _HEAD = len(_MARK) + 8
 _DIGEST = 16  # bytes at the end of a record: which states it has
 _FORMAT = 2  # of marshal: every version of Python reads it
-_States = tuple[dict[str, "Any"], list[tuple["Any", ...]]]  # the graph, and the results
+# what is the same as long as nothing changes: what the states compile to, the requisites, and the
+# results, a row a state
+States = tuple[str, dict[str, "Any"], list[tuple["Any", ...]]]
 RESULT = f"INSERT INTO results VALUES ({', '.join('?' * 19)})"
 BEGIN = (
-    "INSERT INTO runs (run, command, user, started, revision, dirty, compiled, total, kind, scope,"
+    "INSERT INTO runs (run, command, user, started, revision, dirty, total, kind, scope, compiled,"
     " graph) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 # a run that runs states holds the lock: none of those that have not ended goes on
@@ -54,20 +57,18 @@ _LEAST = 20
 
 
 class UnchangedRun(Record):
-    """A run that changed nothing. begin, end, counts: the values of the statements, without the
-    number of the run, what is JSON there as data. graph: the requisites of its states. keep: how
-    many runs are kept, and days.
-    results: what is the same as long as nothing changes, a row a state; durations, starts: of each.
+    """A run that changed nothing. begin, counts, end: the values of the statements, without the
+    number of the run and what `states` has, what is JSON there as data. keep: how many runs are
+    kept, and days. durations, starts: of each state.
     """
 
     begin: tuple[Any, ...]
     counts: tuple[Any, ...]
     end: tuple[Any, ...]
-    graph: dict[str, Any]
     keep: tuple[int, int]
-    results: list[tuple[Any, ...]]
     durations: list[float]
     starts: list[float | None]
+    states: States
 
 
 def has_begun(state_dir: str) -> bool:
@@ -75,13 +76,15 @@ def has_begun(state_dir: str) -> bool:
     return os.path.exists(os.path.join(state_dir, DATABASE))
 
 
-def append(state_dir: str, run: UnchangedRun) -> bool:
+def append(
+    state_dir: str, facts: tuple[Any, ...], follows_from: Any, states: Callable[[], States]
+) -> bool:
     """Have a run wait for the next one that opens the database; whether it can. Raises RunnerError
-    where others can write the folder.
+    where others can write the folder. facts: the fields of `UnchangedRun` before its states.
+    follows_from: whatever the states follow from.
     """
     with suppress(OSError, ValueError):  # no values that are kept so: texts with a class of its own
-        states = marshal.dumps((run.graph, run.results), _FORMAT)
-        digest = blake2b(states, digest_size=_DIGEST).digest()
+        digest = blake2b(marshal.dumps(follows_from, _FORMAT), digest_size=_DIGEST).digest()
         folder = trusted_folder(state_dir, make=False)
         handle = folder.open(NAME, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
@@ -89,10 +92,9 @@ def append(state_dir: str, run: UnchangedRun) -> bool:
             size = os.fstat(handle).st_size
             if size > LARGEST:
                 return False
-            if size and os.pread(handle, _DIGEST, size - _DIGEST) == digest:
-                states = b""
-            facts = (*run[:3], run.keep, run.durations, run.starts, states)
-            body = marshal.dumps(facts, _FORMAT) + digest
+            is_known = size and os.pread(handle, _DIGEST, size - _DIGEST) == digest
+            text = b"" if is_known else marshal.dumps(states(), _FORMAT)
+            body = marshal.dumps((*facts, text), _FORMAT) + digest
             data = _MARK + _checksum(body) + len(body).to_bytes(4) + body
             if os.write(handle, data) == len(data):
                 return True
@@ -155,15 +157,16 @@ def _write_run(
         for row in rows:
             connection.execute(statement, row)
 
-    text = text_of(run.graph)
+    compiled, requisites, rows = run.states
+    text = text_of(requisites)
     graph = snapshots.hash_of(text) if text else ""
-    number = connection.execute(BEGIN, (*run.begin, graph)).lastrowid
+    number = connection.execute(BEGIN, (*run.begin, compiled, graph)).lastrowid
     write(KILLED, (number,))
     total, counts = run.counts
     write(COUNTS, (total, dumps(counts), number))
     *end, errors = run.end
     write(END, (*end, dumps(errors), number))
-    write(RESULT, *results(number, 0, run.results, run.durations, run.starts))
+    write(RESULT, *results(number, 0, rows, run.durations, run.starts))
     store.begin(number or 0, write)
     if text:
         store.put_data(text, graph)
@@ -198,7 +201,7 @@ def text_of(graph: dict[str, Any]) -> bytes:
 
 def _runs(data: bytes) -> Iterator[UnchangedRun]:
     """Yield the runs of a file, as far as they are whole."""
-    states: dict[bytes, _States] = {}
+    states: dict[bytes, States] = {}
     at = data.find(_MARK)
     while at >= 0:
         checksum, length = data[at + len(_MARK) : at + _HEAD - 4], data[at + _HEAD - 4 : at + _HEAD]
@@ -212,18 +215,17 @@ def _runs(data: bytes) -> Iterator[UnchangedRun]:
         at = data.find(_MARK, at + 1)
 
 
-def _run(body: bytes, states: dict[bytes, _States]) -> UnchangedRun:
+def _run(body: bytes, states: dict[bytes, States]) -> UnchangedRun:
     """The run of a record. states: those of the records before it, by their digests. Raises
     ValueError, TypeError, LookupError and EOFError for what is none.
     """
-    begin, counts, end, keep, durations, starts, text = marshal.loads(body[:-_DIGEST])
+    *facts, text = marshal.loads(body[:-_DIGEST])
     digest = body[-_DIGEST:]
     if text:
         states[digest] = marshal.loads(text)
-    if digest not in states or not isinstance(begin[0], str):
+    if digest not in states or not isinstance(facts[0][0], str):
         raise ValueError("it is of another form, or what its states are was lost")
-    graph, results = states[digest]
-    return UnchangedRun(begin, counts, end, graph, keep, results, durations, starts)
+    return UnchangedRun._make((*facts, states[digest]))
 
 
 def drop_old(connection: sqlite.Connection, keep: tuple[int, int]) -> int:

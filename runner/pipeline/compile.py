@@ -52,6 +52,7 @@ class Compiled(Record):
     left_out: tuple[Chunk, ...] = ()  # by --only, --exclude, --tags ...
     sls_files: frozenset[tuple[str, str]] = frozenset()  # (environment, SLS)
     said: tuple[Diagnostic, ...] = ()  # the warnings that the texts of the tree give by themselves
+    recalled: bytes = b""  # what it was made from, where an earlier run compiled it
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -203,7 +204,7 @@ def _all_problems(
 
 
 def _recalled(
-    session: Session, plan: CompiledPlan, sls_files: frozenset[tuple[str, str]]
+    session: Session, plan: CompiledPlan, sls_files: frozenset[tuple[str, str]], digest: bytes
 ) -> tuple[Compiled, list[Diagnostic]]:
     """The same of a kept plan, which no strict run has: what depends on more than what it was made
     from is looked up.
@@ -216,7 +217,7 @@ def _recalled(
     said = [*plan.warnings, *binder.lacking(plan.steps)]
     problems = deduplicated(_all_problems(session, said, plan.steps))
     compiled = Compiled(plan.steps, plan.relations, plan.order, binder, tuple(problems))
-    return compiled._replace(sls_files=sls_files), problems
+    return compiled._replace(sls_files=sls_files, recalled=digest), problems
 
 
 def _takes(session: Session) -> Callable[[Chunk, str], bool]:

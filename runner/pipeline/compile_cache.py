@@ -93,9 +93,10 @@ class CompileCache:
 
     # -------------------------------------------------- from the run before
 
-    def recall(self) -> tuple[CompiledPlan, frozenset[tuple[str, str]]] | None:
-        """The kept plan and its SLS files (environment, name); None where there is none of what is
-        there now. Raises Untrusted where others can write the folder.
+    def recall(self) -> tuple[CompiledPlan, frozenset[tuple[str, str]], bytes] | None:
+        """The kept plan, its SLS files (environment, name) and the digest of all that it was made
+        from; None where there is none of what is there now. Raises Untrusted where others can write
+        the folder.
         """
         if not self._usable or not os.path.exists(os.path.join(self._folder, self._name)):
             return None
@@ -112,7 +113,8 @@ class CompileCache:
                 for number, said in enumerate(self._former.files)
             ]
             plan = from_bytes(data, documents, self._session.registry)
-            return plan, frozenset((said.env, said.sls) for said in self._former.files)
+            files = frozenset((said.env, said.sls) for said in self._former.files)
+            return plan, files, _digest(self._former)
         return None
 
     def _known(self, said: Said) -> Rendered | Later:

@@ -116,7 +116,7 @@ def run_compiled(
     ]
     _emit_warnings(session, warnings, of_tree=True)
     options, run = session.options, session.run
-    facts = about(run.secrets)
+    facts = about(run.secrets)._replace(recalled=compiled.recalled)
     run.secrets.recall(options.state_dir, remember=True)
     plan = _run_plan(options, compiled, run_id)
     journal = ReactionJournal(options.state_dir)
