@@ -234,11 +234,11 @@ def test_a_large_report_keeps_what_matters(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_postgresql_cannot_hold_becomes_text(machine: Machine, database: str) -> None:
-    odd = {**OK, "comment": "MARK", "changes": {"n": 1.5, "path": "C:\\u0000"}}
+    odd = {**OK, "comment": "MARK", "changes": {"n": "NUMBER", "path": "C:\\u0000"}}
     data = text_of(made("m", states={"a": odd}))
     drop = machine.folder / "drop"
     drop.mkdir()
-    odd_data = data.replace(b"MARK", rb"a\u0000\ud800\u00e9").replace(b"1.5", b"-1e999")
+    odd_data = data.replace(b"MARK", rb"a\u0000\ud800\u00e9").replace(b'"NUMBER"', b"-1e999")
     (drop / "report").write_bytes(odd_data)
     assert "1 taken" in collect(machine, database)
     (comment,) = rows(database, "SELECT return -> 'a' ->> 'comment' FROM salt_returns")
