@@ -62,8 +62,9 @@ def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, 
 
 
 def run_details(state_dir: str, number: str) -> dict[str, Any]:
-    """One run with its results and the changes to the machine. number: of the run, or "last".
-    Raises RunnerError.
+    """One run with its results and the changes to the machine; where it has not ended, with the
+    states that had begun to change it (`unfinished`). number: of the run, or "last". Raises
+    RunnerError.
     """
     with opened(state_dir) as connection:
         run = connection and _find(connection, number)
@@ -72,13 +73,15 @@ def run_details(state_dir: str, number: str) -> dict[str, Any]:
         changers = connection.execute(
             "SELECT tag, function, target, before FROM changers WHERE run = ?", (run["id"],)
         )
-        return run | {
-            "results": [*_results(connection, run["id"])],
-            "changes_made": [
-                {"state": tag, "function": function, "target": target, "before": json.loads(before)}
-                for tag, function, target, before in changers
-            ],
-        }
+        results = [*_results(connection, run["id"])]
+        changes = [
+            {"state": tag, "function": function, "target": target, "before": json.loads(before)}
+            for tag, function, target, before in changers
+        ]
+        ended = {"", *(result["tag"] for result in results)}
+        begun = [] if run["finished"] else dict.fromkeys(change["state"] for change in changes)
+        unfinished = [tag for tag in begun if tag not in ended]
+        return run | {"results": results, "changes_made": changes, "unfinished": unfinished}
 
 
 def _results(connection: sqlite3.Connection, number: int) -> Iterator[dict[str, Any]]:

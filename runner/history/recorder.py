@@ -408,6 +408,7 @@ class History:
         before = dumps(plain_values.plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
         self._add(CHANGER, storable_row(row))
+        self._altered_by.setdefault(tag, {})  # its result is kept at once
         self._call += 1
         facts = event.before if event.for_undo is None else event.for_undo
         if (nothing := snapshots.of_nothing(facts)) is not None:  # most of a first run
@@ -450,12 +451,12 @@ class History:
     def _result(self, result: Result) -> None:
         # files of the tree may change before the run ends
         self._waiting.append((result, self._digest(result) if result.inputs else b""))
-        altered, tag, kept_as = list[Subject](), result.tag, ""
+        altered, own, tag, kept_as = list[Subject](), None, result.tag, ""
         if self._altered_by:
             # what others have altered since is theirs
-            own = self._altered_by.pop(kept_as := storable(tag), ())
-            altered = [subject for subject in own if self._altered.get(subject) == kept_as]
-        as_before = not result.changes and result.result is not False and not altered
+            own = self._altered_by.pop(kept_as := storable(tag), None)
+            altered = [subject for subject in own or () if self._altered.get(subject) == kept_as]
+        as_before = not result.changes and result.result is not False and own is None
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
             if self._number is None:
                 self._enter()

@@ -108,6 +108,10 @@ def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
         if item["cause"]:
             yield f"            because of {named(item['cause'])}"
         yield from (f"            {line}" for line, _ in _change_lines(item))
+    for tag in run["unfinished"]:
+        last = [change for change in run["changes_made"] if change["state"] == tag][-1]
+        yield from _fitting(f"{'not ended':>12}  {named(tag)}", terminal)
+        yield f"            its last change: {last['function']} {last['target']}"
     if quiet:
         yield f"  {quiet} unchanged"
 

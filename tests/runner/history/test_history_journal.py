@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -69,11 +70,31 @@ def test_a_killed_run_is_in_the_history_and_can_be_undone(killed: Machine) -> No
     assert (state(killed) / NAME).stat().st_size > 0
     assert contents(killed) == ["new"] * 3 + ["old"] * 3
     shown = killed("history", "show", "1").stdout
-    assert all(f"{killed.folder}/{number}" in shown for number in range(3))
+    assert all(f"changed  file.managed  {killed.folder}/{number}" in shown for number in range(3))
+    for number in range(3, 6):  # together in one commit
+        path = f"{killed.folder}/{number}"
+        assert f"not ended  file: {path}\n            its last change: file.write {path}" in shown
     assert not (state(killed) / NAME).exists()
     assert rows(killed) == {"results": 3, "changers": 6, "kept": 6, "left_behind": 3, "made": 3}
     killed("undo", "1")
     assert contents(killed) == ["old"] * 6
+
+
+def test_a_killed_run_says_in_which_state_it_was_killed(machine: Machine) -> None:
+    machine.write(
+        a="tells nothing:\n  cmd.run: [name: echo changed=no, stateful: true]\n"
+        "hangs:\n  cmd.run: [name: 'kill -KILL $PPID; sleep 9']\nlater:\n  test.nop: []\n"
+    )
+    machine("sls", "a", code=-9)
+    (unfinished,) = json.loads(machine("history", "show", "--out", "json").stdout)["local"][
+        "unfinished"
+    ]
+    assert unfinished.startswith("cmd_|-hangs_|-")
+    shown = machine("history", "show").stdout
+    assert "not ended  cmd: hangs\n            its last change: cmd.execute_shell kill -KI" in shown
+    machine.write(a="later:\n  test.succeed_with_changes: []\n")
+    machine("sls", "a")
+    assert "not ended" not in machine("history", "show").stdout
 
 
 def test_nothing_is_written_twice(killed: Machine) -> None:
