@@ -75,7 +75,7 @@ class ReactionJournal:
         """looking: leave a broken file where it is (there is no lock)."""
         self.notes: list[str] = []
         self._looking = looking
-        self._folder = state_dir
+        self.folder = state_dir
         self._path = os.path.join(state_dir, NAME)
         self._lock = Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
@@ -168,7 +168,7 @@ class ReactionJournal:
             self._known = _ReactionIndex()
             # other OSErrors where nobody may look
             with suppress(FileNotFoundError, NotADirectoryError):
-                if trusted_folder(self._folder, make=False).exists(NAME):
+                if trusted_folder(self.folder, make=False).exists(NAME):
                     self._read()
         return self._known
 
@@ -190,7 +190,7 @@ class ReactionJournal:
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, which `notes` tells."""
         self._close()
-        aside = trusted_folder(self._folder).set_aside(NAME)
+        aside = trusted_folder(self.folder).set_aside(NAME)
         self.notes.append(
             f"the list of pending reactions is damaged ({error}); it is set aside as"
             f" {aside}. Restarts that are still due from earlier runs are not known"
@@ -204,7 +204,7 @@ class ReactionJournal:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            path = trusted_folder(self._folder).database(NAME)
+            path = trusted_folder(self.folder).database(NAME)
             self._patience = self._patience or database.Patience()
             connection = database.connect(path, self._patience)
             try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config.options import DISABLED
-from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.files.trusted_folder import TrustedFolder, is_there, trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def disabled(state_dir: str) -> Disabled | None:
     A file that cannot be understood counts: somebody wanted these runs to stop. Raises RunnerError
     where the folder cannot be trusted or read.
     """
-    if not os.path.lexists(os.path.join(state_dir, DISABLED)):
-        return None
     with _problems(state_dir):
+        if not is_there(state_dir, DISABLED):
+            return None
         return _read(trusted_folder(state_dir, make=False))
 
 
@@ -88,8 +88,9 @@ def enable(state_dir: str) -> Disabled | None:
     """Enable scheduled runs; return what disabled them. Raises RunnerError where that cannot be
     written.
     """
-    if not os.path.lexists(os.path.join(state_dir, DISABLED)):
-        return None
+    with _problems(state_dir):
+        if not is_there(state_dir, DISABLED):
+            return None
     with _problems(state_dir), _alone(state_dir) as folder:
         before = _read(folder)
         folder.remove(DISABLED)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.history.contents import ContentStore
-from runner.history.store import NAME, HistoryProblem, open_history, readable
+from runner.history.store import has_history, open_history, readable
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.model.result import OUTCOMES
@@ -45,7 +45,8 @@ class RunForPage(Record):
 
 def _no_run(state_dir: str, number: str) -> RunnerError:
     if number == "last":
-        hint = f"the first run of states, dry or not, begins it, in {state_dir}"
+        others = "; root has its own (sudo)" if os.geteuid() else ""
+        hint = f"the first run of states, dry or not, begins it, in {state_dir}{others}"
         return RunnerError("there are no runs in the history yet", hint=hint)
     message = f"there is no run {number} in the history"
     return RunnerError(message, hint="`runner history` lists the runs")
@@ -205,23 +206,12 @@ def opened(state_dir: str) -> Iterator[sqlite3.Connection | None]:
     where it cannot be read.
     """
     with readable():
-        connection = open_history(state_dir) if _is_there(state_dir) else None
+        connection = open_history(state_dir) if has_history(state_dir) else None
         try:
             yield connection
         finally:
             if connection is not None:
                 connection.close()
-
-
-def _is_there(state_dir: str) -> bool:
-    path = os.path.join(state_dir, NAME)
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise HistoryProblem(f"{path}: {error.strerror}") from None
-    return True
 
 
 def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:

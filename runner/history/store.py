@@ -15,7 +15,13 @@ from runner.history.schema import MIGRATIONS, SCHEMA
 from runner.model.errors import RunnerError
 from runner.support.files import sqlite
 from runner.support.files.database import Patience, connect, newer_format
-from runner.support.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
+from runner.support.files.trusted_folder import (
+    Untrusted,
+    UntrustedFile,
+    hint_to,
+    is_there,
+    trusted_folder,
+)
 
 NAME = unchanged.DATABASE
 # what the store of contents has to keep
@@ -34,6 +40,15 @@ CONTENTS = " UNION ".join(
 class HistoryProblem(Exception):
     """The history cannot be read or written; the message says why and what became of it."""
 
+    hint: str | None = None
+
+
+def of_system(state_dir: str, error: OSError) -> HistoryProblem:
+    """The problem that an error of the system is."""
+    problem = HistoryProblem(f"{os.path.join(state_dir, NAME)}: {error.strerror}")
+    problem.hint = hint_to(state_dir, error)
+    return problem
+
 
 @contextmanager
 def readable() -> Iterator[None]:
@@ -41,7 +56,8 @@ def readable() -> Iterator[None]:
     try:
         yield
     except (sqlite.Error, ValueError, HistoryProblem) as error:
-        raise RunnerError(f"the history cannot be read: {error}") from None
+        hint = error.hint if isinstance(error, HistoryProblem) else None
+        raise RunnerError(f"the history cannot be read: {error}", hint=hint) from None
 
 
 def open_history(state_dir: str, notes: list[str] | None = None) -> sqlite.Connection:
@@ -69,7 +85,15 @@ def open_history(state_dir: str, notes: list[str] | None = None) -> sqlite.Conne
         except (OSError, sqlite.Error) as second:
             raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
     except OSError as error:
-        raise HistoryProblem(f"{path}: {error.strerror}") from None
+        raise of_system(state_dir, error) from None
+
+
+def has_history(state_dir: str) -> bool:
+    """Return whether there is a history. Raises HistoryProblem where this user may not know."""
+    try:
+        return is_there(state_dir, NAME)
+    except OSError as error:
+        raise of_system(state_dir, error) from None
 
 
 def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:

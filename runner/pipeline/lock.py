@@ -12,7 +12,12 @@ from contextlib import contextmanager, suppress
 
 from runner.model.errors import RunnerError
 from runner.model.stdlib import pattern
-from runner.support.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
+from runner.support.files.trusted_folder import (
+    TrustedFolder,
+    UntrustedFile,
+    hint_to,
+    trusted_folder,
+)
 from runner.support.redaction import command_line
 
 TYPE_CHECKING = False
@@ -100,7 +105,7 @@ def _opened(state_dir: str, name: str) -> tuple[TrustedFolder, int]:
         raise RunnerError(f"the lock cannot be taken: {error}", code="no-lock") from None
     except OSError as error:
         path = os.path.join(state_dir, name)
-        hint = "--cachedir DIR keeps it elsewhere"
+        hint = hint_to(state_dir, error) or "--cachedir DIR keeps it elsewhere"
         raise RunnerError(
             f"the lock cannot be taken: {path}: {error.strerror}", hint=hint, code="no-lock"
         ) from None

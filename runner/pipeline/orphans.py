@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -18,7 +17,7 @@ from runner.engine.step import Invocation, Mode, Step
 from runner.history import made, orphan_count, undo_paths
 from runner.history.made import Row
 from runner.history.snapshots import at, without_target
-from runner.history.store import NAME, open_history, readable
+from runner.history.store import has_history, open_history, readable
 from runner.language.compiler import low
 from runner.model.errors import CompileError, RunnerError
 from runner.model.highdata import Made, of_states
@@ -112,7 +111,7 @@ def orphans(options: Options, listeners: Listeners = ()) -> Orphans:
 
 
 def _undeclared(options: Options, names: set[str]) -> list[Row]:
-    if not os.path.exists(os.path.join(options.state_dir, NAME)):
+    if not has_history(options.state_dir):
         return []
     with closing(open_history(options.state_dir)) as connection:
         return list(made.undeclared(connection, names))

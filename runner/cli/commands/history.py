@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import Any
@@ -74,6 +75,8 @@ def history(
     if common.for_people:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         print(printed.text(runs, words[0] if words else "list", width), end="")
+        if not words and not runs and os.geteuid():
+            print("root has its own history: sudo runner history")
         if stopped:
             print(text.safe(f"Now: {stopped}", sys.stdout))
         why = "" if words or options.root else reboot_required.why()

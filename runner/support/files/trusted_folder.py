@@ -51,6 +51,28 @@ class UntrustedFile(OSError):
         return f"{self.filename}: {self.strerror}"
 
 
+def is_there(folder: str, name: str) -> bool:
+    """Return whether a folder of runner has a file. Raises OSError where this user may not know."""
+    try:
+        os.lstat(os.path.join(folder, name))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def hint_to(folder: str, error: object) -> str | None:
+    """What helps where a folder of runner is another user's; None where it is not that."""
+    if not isinstance(error, PermissionError) or isinstance(error, UntrustedFile):
+        return None
+    owner = "root"
+    with suppress(OSError, LookupError, ImportError):
+        import pwd
+
+        owner = pwd.getpwuid(os.stat(folder).st_uid).pw_name
+    own = "a history of your own: --cachedir DIR"
+    return f"{folder} is {owner}'s: run this as {owner} (sudo), or with {own}"
+
+
 class TrustedFolder:
     """A folder that only root and the caller can write. path: where it is, without links."""
 

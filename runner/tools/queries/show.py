@@ -24,6 +24,7 @@ from runner.pipeline.node_scope import requests, top_requests
 from runner.pipeline.pillar_data import read_pillar
 from runner.pipeline.session import Session, of_named
 from runner.sources.config.options import Options
+from runner.support.files.trusted_folder import hint_to
 from runner.support.redaction import HIDDEN
 
 if TYPE_CHECKING:
@@ -242,7 +243,8 @@ def _pending(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
     try:
         return journal.all()
     except OSError as error:
-        raise RunnerError(f"the list of pending reactions cannot be read: {error}") from None
+        message = f"the list of pending reactions cannot be read: {error.strerror or error}"
+        raise RunnerError(message, hint=hint_to(journal.folder, error)) from None
 
 
 def _as_data(pending: Any) -> dict[str, str]:
