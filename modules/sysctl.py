@@ -7,6 +7,7 @@ import errno
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from modules import _paths, cmd, file
 from modules._planned.machine import planned_machine
@@ -26,10 +27,19 @@ def default_config() -> str:
 
 
 def _path(name: str) -> str:
+    return "/proc/sys/" + "/".join(parts(name))
+
+
+@for_states
+def parts(name: str) -> list[str]:
+    """The parts of a name. As for sysctl(8), what comes first separates them, a dot or a slash; the
+    other one stands for a dot within a part, the name of an interface.
+    """
     if not re.fullmatch(r"[\w./][\w./-]*", name) or ".." in name:
         raise StateFailed(f"{name!r} is not the name of a kernel parameter")
-    # a dot within a part (an interface's name) is written as a slash, and the other way round
-    return "/proc/sys/" + name.translate(str.maketrans("./", "/."))
+    if "." in name.partition("/")[0]:
+        name = name.translate(str.maketrans("./", "/."))
+    return name.split("/")
 
 
 def get(name: str) -> str:
@@ -86,14 +96,15 @@ def _number(text: str) -> int:
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
-    return {str(name): _value(lines) for name, lines in _by_name(file.text_to_edit(path)).items()}
+    found = _by_name(file.text_to_edit(path)).values()
+    return {(_parsed(lines[-1]) or ("",))[0]: _value(lines) for lines in found}
 
 
 @for_states
 def kept(name: str, config_file: str | None = None) -> str | None:
     """The value that a file keeps of a parameter; None where it keeps none."""
     path = config_file or default_config()
-    lines = _by_name(file.text_to_edit(path)).get(name)
+    lines = _by_name(file.text_to_edit(path)).get(_dotted(name))
     return None if lines is None else _value(lines)
 
 
@@ -111,8 +122,15 @@ def _parsed(line: str) -> tuple[str, str] | None:
 
 
 def _name(line: str) -> tuple[str, ...]:
-    """The name in a line, if it has one."""
-    return (_parsed(line) or ())[:1]
+    """The name in a line, if it has one, in the form that all have in common."""
+    return tuple(map(_dotted, (_parsed(line) or ())[:1]))
+
+
+def _dotted(name: str) -> str:
+    """A name with dots between its parts, and slashes within them."""
+    with suppress(StateFailed):
+        return ".".join(part.replace(".", "/") for part in parts(name))
+    return name
 
 
 _by_name = LinesBy(_name)
@@ -176,8 +194,9 @@ def keep(name: str, value: str, config: str | None = None) -> str:
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
     lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
-    numbered = enumerate(lines) if name in _by_name(old or "") else ()
-    at = [i for i, line in numbered if (_parsed(line) or ("",))[0] == name]
+    wanted = _dotted(name)
+    numbered = enumerate(lines) if wanted in _by_name(old or "") else ()
+    at = [i for i, line in numbered if _name(line) == (wanted,)]
     if at:
         lines[at[-1]] = f"{name} = {value}"
     else:

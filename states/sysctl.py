@@ -65,7 +65,7 @@ def present(
 ) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.
 
-    name: The parameter, such as net.ipv4.ip_forward.
+    name: The parameter, such as net.ipv4.ip_forward, or net/ipv4/conf/eth0.5/forwarding.
     value: The value that it has to have.
     config: The file that keeps it; without it /etc/sysctl.d/99-salt.conf where systemd runs, else
       /etc/sysctl.conf.
@@ -80,7 +80,8 @@ def present(
     wanted = _text(value)
     if not sysctl.exists(name):
         raise StateFailed(
-            f"Failed to set {name} to {value}: sysctl {name} does not exist",
+            f"Failed to set {name} to {value}: sysctl {name} does not exist (where a module of the"
+            " kernel brings it, kmod.present comes first)",
             missing=_missing_facts(name),
         )
     configured = sysctl.kept(name, config)
@@ -125,5 +126,4 @@ def _pending(name: str, value: object, runs: bool, configured: str | None) -> st
 
 def _missing_facts(name: str) -> list[tuple[str, str]]:
     """The facts that may bring a parameter: net.ipv4.conf.eth1.forwarding is there when eth1 is."""
-    parts = name.replace("/", ".").split(".")
-    return [("sysctl", name), *(("network", part) for part in parts[3:4])]
+    return [("sysctl", name), *(("network", part) for part in sysctl.parts(name)[3:4])]

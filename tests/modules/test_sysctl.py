@@ -22,6 +22,28 @@ def test_a_value_is_read_whole(machine: Machine) -> None:
     assert str(json.loads(answer)["local"]) == value
 
 
+@pytest.mark.parametrize("name", ["kernel.pid_max", "kernel/pid_max"])
+def test_dots_or_slashes_separate_the_parts_of_a_name(machine: Machine, name: str) -> None:
+    value = Path("/proc/sys/kernel/pid_max").read_text().strip()
+    answer = machine("call", "sysctl.get", name, "--out", "json").stdout
+    assert str(json.loads(answer)["local"]) == value
+    answer = machine("single", "sysctl.present", f"name={name}.more", "value=1", "--test", code=2)
+    assert f"sysctl {name}.more does not exist (where a module" in answer.stdout
+
+
+def test_one_parameter_is_kept_once_however_it_is_written(machine: Machine, tmp_path: Path) -> None:
+    running = Path("/proc/sys/kernel/pid_max").read_text().strip()
+    kept = tmp_path / "kept"
+    kept.write_text("kernel/pid_max=0\n")
+    words = (f"value={running}", f"config={kept}")
+    machine("single", "sysctl.present", "name=kernel.pid_max", *words)
+    assert kept.read_text() == f"kernel.pid_max = {running}\n"
+    answer = machine("single", "sysctl.present", "name=kernel/pid_max", *words).stdout
+    assert "1 unchanged" in answer
+    dotted, slashed = "net.ipv4.conf.eth0/5.forwarding", "net/ipv4/conf/eth0.5/forwarding"
+    assert sysctl.parts(dotted) == sysctl.parts(slashed) == slashed.split("/")
+
+
 @pytest.mark.parametrize(
     ("name", "shown", "said", "same"),
     [
