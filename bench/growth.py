@@ -78,6 +78,30 @@ def watchers(folder: Path, count: int) -> Sequence[str]:
     )
 
 
+def on_whole_files(kind: str) -> Callable[[Path, int], Sequence[str]]:
+    """SLS files of 50 states, each of which has a requisite on all states of the file before it, or
+    behind it; of those that it includes as well.
+    """
+
+    def prepare(folder: Path, count: int) -> Sequence[str]:
+        numbers = range(count // 50)
+        for number in numbers:
+            other = number + 1 if kind == "prereq" else number - 1
+            include, asked = "", ""
+            if other in numbers:
+                include, asked = f"include: [f{other}]\n", f"    - {kind}: [sls: f{other}]\n"
+            (folder / f"f{number}.sls").write_text(
+                include
+                + "".join(
+                    f"s{number}_{n}:\n  test.nop:\n    - order: {50 * number + n + 1}\n{asked}"
+                    for n in range(50)
+                )
+            )
+        return "sls", f"f{0 if kind == 'prereq' else numbers[-1]}", "-q"
+
+    return prepare
+
+
 def chain(folder: Path, count: int) -> Sequence[str]:
     """SLS files each of which includes the next one."""
     (folder / "many").mkdir()
@@ -228,6 +252,12 @@ LOADS = (
     Growing("states with two requisites each", "states", STATES, requisites, plotted=True),
     Growing("files, first run", "files", STATES[:3], new_files, first=True),
     Growing("watchers of a file that changes", "states", STATES[:3], watchers, first=True),
+    *(
+        Growing(
+            f"{kind} on whole SLS files", "states", (500, 1000, 2000, 4000), prepare, first=True
+        )
+        for kind, prepare in ((kind, on_whole_files(kind)) for kind in ("require", "prereq"))
+    ),
     Growing("SLS files, each includes the next", "files", SLS_FILES, chain),
     Growing("the same, assigned by the top file", "files", SLS_FILES, assigned),
     Growing("runner check of the chain, not assigned", "files", SLS_FILES, checked),

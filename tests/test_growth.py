@@ -200,23 +200,26 @@ def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> Non
 
 
 IN_FORMS = ("require_in", "watch_in", "onchanges_in", "listen_in")
+FORWARD = (*IN_FORMS, "prereq")  # refer to what runs later
 
 
-@pytest.mark.parametrize("kind", ["require", "watch", "onchanges_any", "listen", "glob", *IN_FORMS])
+@pytest.mark.parametrize(
+    "kind", ["require", "watch", "onchanges_any", "listen", "glob", "prereq_in", *FORWARD]
+)
 def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Path) -> None:
     """Each state of an SLS refers to all states of those before it (after it, by an `_in` form),
     beside the one above it: that is one line for each SLS, however many states these have.
     """
 
-    is_in_form = kind in IN_FORMS
+    is_forward = kind in FORWARD
 
     def sls(number: int, count: int) -> str:
-        others = range(number + 1, 4) if is_in_form else range(number)
+        others = range(number + 1, 4) if is_forward else range(number)
         targets = [f"{{test: 't{n}_*'}}" if kind == "glob" else f"{{sls: s{n}}}" for n in others]
         asked = f"    - {'require' if kind == 'glob' else kind}: [{', '.join(targets)}]\n"
         return f"include: [{', '.join(f's{n}' for n in others)}]\n" + "".join(
             f"t{number}_{n}:\n  test.nop:\n    - order: {number * count + n}\n{asked}"
-            + (f"    - require: [t{number}_{n - 1}]\n" if n and is_in_form else "")
+            + (f"    - require: [t{number}_{n - 1}]\n" if n and kind in IN_FORMS else "")
             for n in range(count)
         )
 
@@ -224,7 +227,7 @@ def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Pat
         files = {f"s{number}": sls(number, count) for number in range(4)}
         options = options_for(tmp_path / str(count), files)
         first, _, kept = (
-            counted(lambda: pipeline.sls(options, [f"s{0 if is_in_form else 3}"])) for _ in range(3)
+            counted(lambda: pipeline.sls(options, [f"s{0 if is_forward else 3}"])) for _ in range(3)
         )
         return first, kept
 

@@ -5,7 +5,8 @@ fail, and why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import itemgetter
 
 from runner.engine.step import RUN, Decision, Verdict
 from runner.model.chunk import Chunk, Edge
@@ -15,7 +16,7 @@ from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from runner.model.requisite_kinds import Reaction
 
@@ -23,20 +24,17 @@ if TYPE_CHECKING:
 SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 
-Lookup = Callable[[Edge], Result | None]
 
-
-def decide(edges: Sequence[Edge], result: Lookup, pending: Iterable[str] = ()) -> Decision:
+def decide(seen: Seen, pending: Sequence[str] = ()) -> Decision:
     """Decide by Salt's truth table.
 
-    edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge
-    its look. pending: the kinds of reaction (watch, onchanges) that are due from earlier.
+    seen: the requisites of one chunk that order something, each with the result of its target; of a
+    prereq with its look. pending: the kinds of reaction (watch, onchanges) that are due from
+    earlier.
 
-    >>> decide((), lambda edge: None).verdict
+    >>> decide(()).verdict
     'run'
     """
-    pending = tuple(pending)
-    seen = [(edge, result(edge)) for edge in edges if edge.kind.orders]
     needed = [(edge, target) for edge, target in seen if not edge.automatic]
     is_stopped = _is_stopped(needed)
     if not (
@@ -120,25 +118,40 @@ def _changed_watches(seen: Seen) -> tuple[Edge, ...]:
     )
 
 
-class Calm(Record):
-    """What the results of many states, none of which stops anything, come to. first: where those
-    stand that say as much as all: one that ran, one that did not. changed: something may react.
+class Telling(Record):
+    """What the results of many states come to, each with its place among them. first: of all that
+    say the same here the first. more: all others that a decision names.
     """
 
-    first: tuple[int, ...]
-    changed: bool
+    first: Sequence[tuple[int, Result | None]]
+    more: Sequence[tuple[int, Result]] = ()
+
+    @property
+    def named(self) -> Sequence[tuple[int, Result | None]]:
+        """All of these, in their order."""
+        return sorted((*self.first, *self.more), key=itemgetter(0)) if self.more else self.first
 
 
-def calm(results: Sequence[Result]) -> Calm | None:
-    """Return what results come to; None where it takes each of them."""
-    first: dict[bool, int] = {}
-    changed = False
-    for number, result in enumerate(results):
-        if result.result is False or result.cause is not None:
-            return None
-        changed = changed or result.result is None or bool(result.changes) or result.undecided
-        first.setdefault(result.ran, number)
-    return Calm((*first.values(),), changed)
+def telling(results: Sequence[Result]) -> Telling:
+    """What results come to."""
+    first: dict[tuple[object, ...], tuple[int, Result]] = {}
+    more: list[tuple[int, Result]] = []
+    for place, result in enumerate(results):
+        says = (
+            result.result,
+            result.cause is None,
+            result.ran,
+            result.exact,
+            result.undecided,
+            result.noop,
+            bool(result.changes),
+            bool(result.extra.get("skip_req")),
+        )
+        if says not in first:
+            first[says] = place, result
+        elif result.result is False or _sets_off(result):
+            more.append((place, result))
+    return Telling((*first.values(),), more)
 
 
 def is_hindered(target: Result) -> bool:

@@ -12,13 +12,15 @@ from runner.api.planning import LATER_CHECKS
 from runner.engine import decide as decisions
 from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run
+from runner.engine.decide import Telling
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
+from runner.engine.outcomes import Outcomes
 from runner.engine.reactions import ReactionTracker, SuppressedReactions, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import DECLINED, NOT_RUN, RUN, Invocation, Mode, Reaction, Step, Verdict
-from runner.model.chunk import LEFT_OUT, Chunk, Edge, Edges
+from runner.model.chunk import LEFT_OUT, Chunk, Edge, EdgeGroup, Edges
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
 from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
@@ -27,11 +29,12 @@ from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from runner.engine.parallel import ParallelStates
     from runner.engine.step import Decision
 
+NAMING = (Verdict.FAIL, Verdict.WATCH)  # a decision that names all that it goes by
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
 # (origin, note)
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
@@ -52,7 +55,8 @@ class Executor:
         self.tracker, self.judge = tracker, judge
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
-        self._calm: dict[int, decisions.Calm | None] = {}  # by the targets of groups
+        self._outcomes = Outcomes(plan.relations, self.results)
+        self._looked_at = plan.relations.looked_at if plan.relations.looks else frozenset()
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
         # whether any state may run beside others: else none is waited for
@@ -113,7 +117,8 @@ class Executor:
             for position in self.plan.order:
                 stops = bool(self._put_off) and self._start_ready()
                 if not stops and self.plan.relations.looks:
-                    for look in self.plan.ready_looks(position, self.results):
+                    ended = self._outcomes.have_ended
+                    for look in [*self.plan.ready_looks(position, self.results, ended)]:
                         self._foreseen(look, final=True)
                 if not stops and self._overlaps and self._is_held_up(position):
                     self._put_off.append(position)
@@ -167,7 +172,7 @@ class Executor:
         if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
-        failed = self._failed_before(position)
+        failed = self._outcomes.failed_before(position)
         mode = self._mode_of(position, failed)
         shares = shares and mode is Mode.REAL
         path = self._shared.file_of(position) if shares else ""
@@ -224,7 +229,7 @@ class Executor:
     def _runs_parallel(self, position: int) -> bool:
         return (
             self.plan.chunk(position).args.get("parallel") is True
-            and self._mode_of(position, self._failed_before(position)) is Mode.REAL
+            and self._mode_of(position, self._outcomes.failed_before(position)) is Mode.REAL
         )
 
     def _is_held_up(self, position: int) -> bool:
@@ -260,6 +265,7 @@ class Executor:
             return self._called(position, decision, Mode.REAL, invoke)._replace(run_num=number)
 
         self._decisions[position] = decision
+        self._outcomes.forget_looks()
         self.parallel.start(position, work)
 
     def _wait_for(self, positions: Sequence[int]) -> bool:
@@ -327,16 +333,6 @@ class Executor:
         """
         return Mode.DRY if failed or self.plan.steps[position].noop else self._mode
 
-    def _failed_before(self, position: int) -> Result | None:
-        """The state that had a prereq on this one, to prepare its change, and failed."""
-        holding = self.plan.relations.prepared_by.get(position)
-        if not holding:
-            return None
-        holders = map(self.results.get, holding)
-        return next(
-            (result for result in holders if result is not None and result.result is False), None
-        )
-
     def _called(
         self, position: int, decision: Decision, mode: str, invoke: Invoker | None = None
     ) -> Result:
@@ -347,8 +343,10 @@ class Executor:
         if step.aggregate is not None:
             whole, taken = self._aggregated(position, mode)
         is_only_planned = step.noop and self._noop_counts
-        has_holders = position in self.plan.relations.prepared_by
-        will_be_done = not (is_only_planned or (has_holders and self._failed_before(position)))
+        failed = position in self._looked_at and self._outcomes.failed_before(position)
+        will_be_done = not (is_only_planned or failed)
+        if mode is not Mode.LOOK and invoke is None:
+            self._outcomes.forget_looks()
 
         def before_change() -> None:
             self._prepare_change((position, *taken), self._reacts(position, decision))
@@ -424,29 +422,33 @@ class Executor:
         due = self.tracker.due(pending, self.run.results) if pending else ()
         if not edges.groups and not due:
             return RUN
-        return decisions.decide([*self._telling(edges)], self._seen, due)
+        told = [(group, self._telling(group)) for group in edges.groups if group.kind.orders]
+        decision = decisions.decide([*self._seen(told)], due)
+        if decision.verdict in NAMING and any(telling.more for _, telling in told):
+            whole = [(group, telling._replace(first=telling.named)) for group, telling in told]
+            return decisions.decide([*self._seen(whole)], due)
+        return decision
 
-    def _telling(self, edges: Edges) -> Iterator[Edge]:
-        """The requisites by which it is decided. Of many that one requisite stands for the first
-        says as much as all, where nothing about any of them calls for something.
-        """
-        for group in edges.groups:
-            targets, kind = group.targets, group.kind
-            if len(targets) > 1 and not kind.prepares:
-                calm = self._calm_of(targets)
-                if calm and not (calm.changed and kind.reacts_or_skips):
-                    yield from map(group.edge, calm.first)
-                    continue
-            yield from group.edges()
+    def _telling(self, group: EdgeGroup) -> Telling:
+        """What the states have come to that a requisite stands for; of a prereq their looks."""
+        targets, telling = group.targets, None
+        if len(targets) > 1 and group.kind.prepares:
+            return self._outcomes.looked(targets, self._look)
+        if len(targets) > 1:
+            telling = self._outcomes.of(targets)
+        return telling or Telling([*enumerate(map(self._result_of, group.edges()))])
 
-    def _calm_of(self, targets: tuple[int, ...]) -> decisions.Calm | None:
-        """What many states have come to; None as long as one has not ended."""
-        if id(targets) not in self._calm:
-            results = [self.results[target] for target in targets if target in self.results]
-            if len(results) < len(targets):
-                return None
-            self._calm[id(targets)] = decisions.calm(results)
-        return self._calm[id(targets)]
+    def _seen(
+        self, told: Iterable[tuple[EdgeGroup, Telling]]
+    ) -> Iterator[tuple[Edge, Result | None]]:
+        """The requisites by which it is decided, each with the result that it goes by."""
+        for group, telling in told:
+            for place, result in telling.first:
+                edge = group.edge(place)
+                is_planned = result is not None and result.noop and not edge.kind.prepares
+                if is_planned and self.plan.steps[edge.holder].noop:
+                    result = self._result_of(edge)
+                yield edge, result
 
     def _finish(self, position: int, result: Result) -> None:
         with undisturbed():
@@ -459,6 +461,7 @@ class Executor:
             result = result._replace(run_num=self.number)
             self.number += 1
         self.results[position] = self._report_result(result)
+        self._outcomes.note(position, self.results[position])
         return self.results[position]
 
     def _report_result(self, result: Result) -> Result:
@@ -481,7 +484,7 @@ class Executor:
 
     # -------------------------------------------------- what decide sees
 
-    def _seen(self, edge: Edge) -> Result | None:
+    def _result_of(self, edge: Edge) -> Result | None:
         if edge.target == LEFT_OUT:
             return None
         if edge.kind.prepares:
@@ -493,13 +496,19 @@ class Executor:
 
     def _look(self, position: int) -> Result:
         """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs
-        included.
+        included. It is taken anew for each state that looks, unless nothing has happened since.
         """
         self._wait_for([position])
+        if known := self._outcomes.look(position):
+            return known
+        decision = self._foreseen(position, final=True)
         if position in self.results:
             return self.results[position]
-        decision = self._foreseen(position, final=True)
-        return self.results.get(position) or self._called(position, decision, Mode.LOOK)
+        look = self._called(position, decision, Mode.LOOK)
+        may_change = self._overlaps and self.parallel.positions()
+        if not (may_change or self.tracker.pending(self.plan.chunk(position))):
+            self._outcomes.keep(position, look)
+        return look
 
     # -------------------------------------------------- listen
 
@@ -513,21 +522,24 @@ class Executor:
         for group in self.plan.listening(self._is_heard, is_due):
             position = group.holder
             if position in done or not (
-                any(map(self._is_heard, self._telling(Edges([group])))) or is_due(position)
+                any(map(self._is_heard, self._heard_of(group))) or is_due(position)
             ):
                 continue
             chunk = self.plan.chunk(position)
             done.add(position)
-            own, prepared = self.results.get(position), position in self.plan.relations.prepared_by
+            own, prepared = self.results.get(position), position in self._looked_at
             # else, as Salt: it did not run when its change was to be prepared
             if own is None or own.ran or not prepared:
                 own = self._listener(position)
             if own.result and not self.run.dry:
                 self.tracker.forget(chunk.tag, None, "listen")
 
+    def _heard_of(self, group: EdgeGroup) -> Iterator[Edge]:
+        return (edge for edge, _ in self._seen([(group, self._telling(group))]))
+
     def _is_heard(self, edge: Edge) -> bool:
         """Return whether a listener hears of a change."""
-        source = self._seen(edge)
+        source = self._result_of(edge)
         return source is not None and (bool(source.changes) or source.undecided) and not source.noop
 
     def _listener(self, position: int) -> Result:

@@ -10,7 +10,7 @@ from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from runner.engine.step import Decision
@@ -48,17 +48,21 @@ class RunPlan(Record):
         changed = result.result is True and bool(result.changes)
         return self.verify and changed and not self.steps[position].non_idempotent
 
-    def ready_looks(self, position: int, results: Mapping[int, Result]) -> list[int]:
+    def ready_looks(
+        self,
+        position: int,
+        results: Mapping[int, Result],
+        have_ended: Callable[[tuple[int, ...]], bool],
+    ) -> Iterator[int]:
         """The prereq looks due in the place of a state, as far as it shows by now whether that will
-        run.
+        run. have_ended: tells of states that a requisite names together whether all of them have.
         """
-        looks = self.relations.looks.get(position, ())
-        return [target for target in looks if self._is_ready(target, results)]
-
-    def _is_ready(self, position: int, results: Mapping[int, Result]) -> bool:
-        edges = [edge for edge in self.relations.of(position) if edge.kind.orders]
-        ended = all(edge.target in results and not edge.kind.prepares for edge in edges)
-        return position not in results and bool(edges) and ended
+        for target in self.relations.looks.get(position, ()):
+            groups = [group for group in self.relations.of(target).groups if group.kind.orders]
+            is_held = any(group.kind.prepares for group in groups)
+            if target not in results and groups and not is_held:
+                if all(have_ended(group.targets) for group in groups):
+                    yield target
 
     def waits_for(self, position: int, results: Mapping[int, Result]) -> tuple[str, ...]:
         """The states whose changes are still to come that this one requires, also through others;

@@ -257,7 +257,6 @@ class Relations(Record):
     automatic: tuple[
         tuple[int, int, str], ...
     ] = ()  # (first, then, the hook that asked for it): order only
-    prepared_by: Mapping[int, tuple[int, ...]] = {}  # target -> those with a prereq on it
     looks: Mapping[
         int, tuple[int, ...]
     ] = {}  # a state -> what prereqs look at right before it runs
@@ -272,9 +271,15 @@ class Relations(Record):
         return Edges(group for edges in self.by_holder.values() for group in edges.groups)
 
     @property
-    def preparing(self) -> Edges:
-        """Those by which a state looks at another one before that runs (prereq)."""
-        return Edges(group for group in self.edges.groups if group.kind.prepares)
+    def preparing(self) -> tuple[EdgeGroup, ...]:
+        """Those by which a state looks at others before they run (prereq)."""
+        return tuple(group for group in self.edges.groups if group.kind.prepares)
+
+    @property
+    def looked_at(self) -> set[int]:
+        """What they look at."""
+        sets = {id(group.targets): group.targets for group in self.preparing}
+        return set().union(*sets.values())
 
     def of(self, holder: int) -> Edges:
         """The edges of one chunk, in the order of its requisites."""

@@ -45,7 +45,7 @@ class Parts:
         place = {position: number for number, position in enumerate(positions)}
         selected = Selection(whole.chunks, positions)
         relations = selected.part(whole.relations, self._touching(place), reacts)
-        nodes = list(self._nodes(place, relations.prepared_by))
+        nodes = list(self._nodes(place, relations.looked_at))
         return whole._replace(
             steps=tuple(whole.steps[position] for position in positions),
             relations=relations._replace(looks=looks(nodes)),

@@ -75,7 +75,6 @@ class Selection:
         by_holder: dict[int, Edges] = {}
         kept: dict[tuple[int, ...], tuple[int, ...]] = {}
         places: dict[int, tuple[Place, ...]] = {}
-        prepared: dict[int, list[int]] = {}
         for position, holder in place.items():
             groups = []
             for group in whole.of(position).groups:
@@ -92,9 +91,6 @@ class Selection:
                     groups.append(own._replace(places=places.get(id(group.places), ())))
             if groups:
                 by_holder[holder] = Edges(groups)
-            for group in groups:
-                for target in group.targets if group.kind.prepares else ():
-                    prepared.setdefault(target, []).append(holder)
         relations = Relations(
             by_holder,
             tuple(
@@ -102,7 +98,6 @@ class Selection:
                 for first, then, kind in whole.automatic
                 if first in place and then in place
             ),
-            {target: tuple(dict.fromkeys(holders)) for target, holders in prepared.items()},
         )
         typed = (edge for edge in touching if not edge.automatic)
         part = self._on_left_out(relations, typed, reacts)

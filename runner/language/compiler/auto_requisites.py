@@ -10,9 +10,8 @@ autorequire.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
-from runner.language.compiler.ordering import PrereqLook, pairs
+from runner.language.compiler.ordering import Awaited, PrereqLook, awaited
 from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations
 from runner.model.records import Record
 from runner.model.requisite_kinds import AUTOMATIC, COMES_LAST, STANDS_FOR, WATCH
@@ -99,14 +98,19 @@ def fitted(
                 fitting.append(link)
     if not broken:
         return tuple(nodes), tuple(fitting)
-    for first, then in chain(pairs(chunks, relations), kept(chunks, nodes)):
+    for first, then in kept(chunks, nodes):
         before.setdefault(first, set()).add(then)
+    sets = awaited(chunks, relations)
+    sets_with: dict[int, list[Awaited]] = {}
+    for each in sets:
+        for node in each.nodes:
+            sets_with.setdefault(node, []).append(each)
     for link, then in broken:
-        if not _leads(then, link.first, before):
+        if not _leads(then, link.first, before, sets_with):
             before.setdefault(link.first, set()).add(then)
             if then == link.then:
                 fitting.append(link)
-    return _sorted(nodes, before), tuple(fitting)
+    return _sorted(nodes, before, sets), tuple(fitting)
 
 
 def kept(chunks: Sequence[Chunk], nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -135,34 +139,68 @@ def _places(link: Link, looked: Collection[int]) -> tuple[int, ...]:
     return (link.then, PrereqLook(link.then)) if link.then in looked else (link.then,)
 
 
-def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:
+def _leads(
+    start: int,
+    end: int,
+    before: Mapping[int, set[int]],
+    sets_with: Mapping[int, Sequence[Awaited]],
+) -> bool:
     """Return whether one state comes before another already, through whatever is between them."""
     stack, seen = [start], {start}
+    passed: set[int] = set()
     while stack:
-        for following in before.get(stack.pop(), ()):
-            if following == end:
-                return True
-            if following not in seen:
-                seen.add(following)
-                stack.append(following)
+        node = stack.pop()
+        following = set(before.get(node, ()))
+        for each in sets_with.get(node, ()):
+            if id(each) not in passed:
+                passed.add(id(each))
+                following.update(each.after)
+        if end in following:
+            return True
+        stack += following - seen
+        seen |= following
     return False
 
 
-def _sorted(order: Sequence[int], before: Mapping[int, set[int]]) -> tuple[int, ...]:
+class _Needs:
+    """Nodes that others wait for, in the order so far."""
+
+    def __init__(self, nodes: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._next = 0
+
+    def missing(self, arranged: Collection[int]) -> Iterator[int]:
+        """Yield the first that is not arranged yet."""
+        while self._next < len(self._nodes) and self._nodes[self._next] in arranged:
+            self._next += 1
+        yield from self._nodes[self._next : self._next + 1]
+
+
+def _sorted(
+    order: Sequence[int], before: Mapping[int, set[int]], sets: Iterable[Awaited]
+) -> tuple[int, ...]:
     """The order, changed no more than the links ask for: what a state waits for is pulled before
     it.
     """
-    needs: dict[int, list[int]] = {}
-    for number in reversed(order):  # so that a stack takes them in order
-        for following in before.get(number, ()):
-            needs.setdefault(following, []).append(number)
+    place = {node: number for number, node in enumerate(order)}
+    alone: dict[int, list[int]] = {}
+    for node in order:
+        for following in before.get(node, ()):
+            alone.setdefault(following, []).append(node)
+    needs = {following: [_Needs(nodes)] for following, nodes in alone.items()}
+    for each in sets:
+        nodes = _Needs(sorted(each.nodes, key=place.__getitem__))
+        for following in each.after:
+            needs.setdefault(following, []).append(nodes)
     arranged: dict[int, None] = {}
-    for number in order:
-        stack = [number]
+    for node in order:
+        stack = [node]
         while stack:
-            missing = [other for other in needs.get(stack[-1], ()) if other not in arranged]
+            missing = [
+                other for each in needs.get(stack[-1], ()) for other in each.missing(arranged)
+            ]
             if missing:
-                stack += missing
+                stack.append(min(missing, key=place.__getitem__))
             else:
                 arranged[stack.pop()] = None
     return tuple(arranged)

@@ -11,8 +11,8 @@ needs. All of this was measured with Salt 3008 on random trees.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
 
 from runner.language.compiler import cycles
 from runner.model.chunk import LAST, Chunk, Edge, EdgeGroup, Relations
@@ -67,12 +67,12 @@ def looks(nodes: Iterable[int]) -> dict[int, tuple[int, ...]]:
     stands.
     """
     by_follower: dict[int, tuple[int, ...]] = {}
-    waiting: tuple[int, ...] = ()
+    waiting: list[int] = []
     for node in nodes:
         if isinstance(node, PrereqLook):
-            waiting = (*waiting, int(node))
+            waiting.append(int(node))
         elif waiting:
-            by_follower[node], waiting = waiting, ()
+            by_follower[node], waiting = tuple(waiting), []
     return by_follower
 
 
@@ -97,77 +97,114 @@ def _ordered(chunk: Chunk) -> bool:
 
 def _are_met(chunks: Sequence[Chunk], relations: Relations) -> bool:
     """Return whether the order of definition serves all requisites, and none asks for another."""
-    latest: dict[tuple[int, ...], float] = {}
+    of_set: dict[int, tuple[int, float]] = {}  # the last of it, and the highest order number
     for group in relations.edges.groups:
         if not group.kind.orders:
             continue
-        targets = group.targets
-        if group.kind.prepares or max(targets) >= group.holder:
+        if group.kind.prepares:
             return False
-        if targets not in latest:
-            latest[targets] = max(chunks[target].order for target in targets)
-        if chunks[group.holder].explicit_order < latest[targets]:
+        targets = group.targets
+        if id(targets) not in of_set:
+            of_set[id(targets)] = max(targets), max(chunks[target].order for target in targets)
+        last, highest = of_set[id(targets)]
+        if last >= group.holder or chunks[group.holder].explicit_order < highest:
             return False
     return True
 
 
 Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
-Sheaf = tuple[tuple[int, ...], int, EdgeGroup]  # the same of all that run first
 
 
-def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
+class Awaited:
+    """Nodes that others wait for together: all that one requisite stands for, or the states that
+    have a prereq on the same ones. said_by: of these, where each says so.
+    """
+
+    def __init__(self, nodes: Iterable[int], said_by: Mapping[int, int] | None = None) -> None:
+        self.nodes = tuple(nodes)
+        self.left = len(self.nodes)  # that are still to come
+        self.after: dict[int, tuple[int, int]] = {}  # who waits -> where the first one says so
+        # who is to come, by the strengths of their requisites; where they are defined
+        self.holders: dict[int, list[tuple[int, int]]] = {}
+        self._said_by = said_by
+
+    def let(self, then: int, place: tuple[int, int]) -> None:
+        """Note that a node waits."""
+        self.after.setdefault(then, place)
+
+    def place(self, last: int, then: int) -> tuple[int, int]:
+        """Where it is said that a node waits for the last of these that came."""
+        first, second = self.after[then]
+        return (first if self._said_by is None else self._said_by[last]), second
+
+
+def _looked(chunks: Sequence[Chunk], relations: Relations) -> dict[int, int]:
     """States that a prereq looks at -> where the first stands that says so, by definition."""
+    first: dict[int, tuple[tuple[int, ...], int]] = {}
+    for group in relations.preparing:
+        defined = chunks[group.holder].defined
+        _, before = first.get(id(group.targets), ((), defined))
+        first[id(group.targets)] = group.targets, min(defined, before)
     looked: dict[int, int] = {}
-    for edge in edges:
-        if edge.kind.prepares:
-            defined = chunks[edge.holder].defined
-            looked[edge.target] = min(defined, looked.get(edge.target, defined))
+    for targets, defined in first.values():
+        for target in targets:
+            looked[target] = min(defined, looked.get(target, defined))
     return looked
 
 
-def _sheaves(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Sheaf]:
-    """Each requisite that orders, with what runs first and what then."""
-    looked = _looked(chunks, relations.preparing)
-    for group in relations.edges.groups:
+def awaited(chunks: Sequence[Chunk], relations: Relations) -> list[Awaited]:
+    """All that the requisites order, by what is waited for."""
+    looked = _looked(chunks, relations)
+    sets: dict[tuple[int, bool], Awaited] = {}
+    preparing: dict[int, dict[int, EdgeGroup]] = {}  # by the targets, by where they stand
+    for number, group in enumerate(relations.edges.groups):
         if not group.kind.orders:
             continue
-        holder = group.holder
-        if group.kind.prepares:
-            for alone in group.alone():
-                (target,) = alone.targets
-                yield (PrereqLook(target),), holder, alone
-                yield (holder,), target, alone
-                if holder in looked and looked[holder] < chunks[holder].defined:
-                    yield (PrereqLook(target),), PrereqLook(holder), alone
-            continue
-        yield group.targets, holder, group
-        if holder in looked:
-            yield group.targets, PrereqLook(holder), group
+        holder, targets, prepares = group.holder, group.targets, group.kind.prepares
+        key = id(targets), prepares
+        if key not in sets:
+            sets[key] = Awaited(map(PrereqLook, targets) if prepares else targets)
+        defined = chunks[holder].defined
+        sets[key].let(holder, (number, 0))
+        if holder in looked and (not prepares or looked[holder] < defined):
+            sets[key].let(PrereqLook(holder), (number, 1))
+        strengths = sets[key].holders
+        strengths.setdefault(group.counts_as.strength, []).append((defined, holder))
+        if prepares:
+            preparing.setdefault(id(targets), {})[number] = group
+    return [*sets.values(), *map(_prepared, preparing.values())]
+
+
+def _prepared(groups: Mapping[int, EdgeGroup]) -> Awaited:
+    """The states that look at the same ones, which wait for them. groups: by where they stand."""
+    said_by: dict[int, int] = {}
+    for number, group in groups.items():
+        said_by.setdefault(group.holder, number)
+    preparing = Awaited(said_by, said_by)
+    targets = next(iter(groups.values())).targets
+    for number, target in enumerate(targets):
+        preparing.let(target, (0, number))
+    preparing.holders[LATER] = [(OWN, target) for target in targets]
+    return preparing
 
 
 def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
     """Each pair (first, then) with the requisite that asks for it."""
-    for firsts, then, group in _sheaves(chunks, relations):
-        edges = repeat(group.edge(0)) if group.kind.prepares else group.edges()
-        for first, edge in zip(firsts, edges, strict=False):
-            yield first, then, edge
-
-
-def pairs(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int]]:
-    """Each pair (first, then) of nodes that the requisites ask for."""
-    sheaves = _sheaves(chunks, relations)
-    return ((first, then) for firsts, then, _ in sheaves for first in firsts)
-
-
-def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
-    """The lowest order number that counts of those that wait for a state: (defined, minus strength,
-    number) of each.
-    """
-    strongest, lowest = 0, float("inf")
-    for _, strength, number in sorted(holders):
-        if strength <= strongest:
-            strongest, lowest = strength, min(lowest, number)
-    return lowest
+    looked = _looked(chunks, relations)
+    for group in relations.edges.groups:
+        holder = group.holder
+        if not group.kind.orders:
+            continue
+        if group.kind.prepares:
+            for edge in group.edges():
+                yield PrereqLook(edge.target), holder, edge
+                yield holder, edge.target, edge
+                if holder in looked and looked[holder] < chunks[holder].defined:
+                    yield PrereqLook(edge.target), PrereqLook(holder), edge
+            continue
+        for then in (holder, PrereqLook(holder)) if holder in looked else (holder,):
+            for edge in group.edges():
+                yield edge.target, then, edge
 
 
 def _sorted(
@@ -179,18 +216,15 @@ def _sorted(
     from heapq import heapify, heappop, heappush
 
     nodes = list(_nodes(chunks, relations))
-    sheaves = list(_sheaves(chunks, relations))
-    key = _OrderNumbers(chunks, sheaves)
-    waits = dict.fromkeys(nodes, 0)  # for so many sets of states
-    open_sets: dict[tuple[int, ...], _OpenSet] = {}
-    sets_with: dict[int, list[_OpenSet]] = {}
-    for number, (firsts, then, _) in enumerate(sheaves):
-        if firsts not in open_sets:
-            open_sets[firsts] = awaited = _OpenSet(len(firsts))
-            for first in firsts:
-                sets_with.setdefault(first, []).append(awaited)
-        if open_sets[firsts].let(then, number):
+    sets = awaited(chunks, relations)
+    key = _OrderNumbers(chunks, sets)
+    waits = dict.fromkeys(nodes, 0)  # for so many sets of nodes
+    sets_with: dict[int, list[Awaited]] = {}
+    for each in sets:
+        for then in each.after:
             waits[then] += 1
+        for node in each.nodes:
+            sets_with.setdefault(node, []).append(each)
     place = {node: number for number, node in enumerate(nodes)}
     ready = [(key(node), place[node], node) for node in nodes if not waits[node]]
     heapify(ready)
@@ -198,7 +232,7 @@ def _sorted(
     while ready:
         node = heappop(ready)[2]
         arranged.append(node)
-        for then, ended in _released(sets_with.get(node, ())):
+        for then, ended in _released(node, sets_with.get(node, ())):
             waits[then] -= ended
             if not waits[then]:
                 heappush(ready, (key(then), place[then], then))
@@ -208,36 +242,22 @@ def _sorted(
     return tuple(arranged)
 
 
-class _OpenSet:
-    """States that others wait for together. left: those that are still to come."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-        self.after: dict[int, int] = {}  # a state that waits -> where its first requisite stands
-
-    def let(self, then: int, number: int) -> bool:
-        """Note that a state waits; whether it did not already."""
-        is_new = then not in self.after
-        self.after.setdefault(then, number)
-        return is_new
-
-
-def _released(sets: Iterable[_OpenSet]) -> list[tuple[int, int]]:
-    """The states that wait for some sets less, as a state of these has come, and for how many; in
-    the order of their requisites.
+def _released(node: int, sets: Iterable[Awaited]) -> list[tuple[int, int]]:
+    """The nodes that wait for some sets less, as a node of these has come, and for how many; in the
+    order of their requisites.
     """
-    ended: dict[int, list[int]] = {}
-    for awaited in sets:
-        awaited.left -= 1
-        if not awaited.left:
-            for then, number in awaited.after.items():
-                ended.setdefault(then, []).append(number)
-    by_place = sorted((min(numbers), then, len(numbers)) for then, numbers in ended.items())
+    ended: dict[int, list[tuple[int, int]]] = {}
+    for each in sets:
+        each.left -= 1
+        if not each.left:
+            for then in each.after:
+                ended.setdefault(then, []).append(each.place(node, then))
+    by_place = sorted((min(places), then, len(places)) for then, places in ended.items())
     return [(then, count) for _, then, count in by_place]
 
 
 def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
-    looked = {edge.target for edge in relations.preparing}
+    looked = relations.looked_at
     for number in range(len(chunks)):
         if number in looked:
             yield PrereqLook(number)
@@ -246,54 +266,91 @@ def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
 
 class _OrderNumbers:
     """The order number of each node when it is asked for: its own, or a lower one of those that
-    need it.
+    need it. Of these only those count whose requisite is as strong as those of all that are defined
+    before them.
 
     The number of a state that needs it counts without the part that its place among `names` adds,
     unless that state, or a look at it, was asked for before.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], sheaves: Iterable[Sheaf]) -> None:
+    def __init__(self, chunks: Sequence[Chunk], sets: Iterable[Awaited]) -> None:
         self._chunks = chunks
         self._asked: set[int] = set()
-        by_set: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
-        self._holders: dict[int, list[list[tuple[int, int, int]]]] = {}
-        strengths = set()
-        for firsts, then, group in sheaves:
-            is_later = group.kind.prepares and then == group.targets[0]
-            strength = LATER if is_later else group.counts_as.strength
-            strengths.add(None if group.kind.prepares else strength)
-            if firsts not in by_set:
-                by_set[firsts] = []
-                for first in firsts:
-                    self._holders.setdefault(first, []).append(by_set[firsts])
-            by_set[firsts].append((chunks[group.holder].defined, -strength, int(then)))
-        # where all are of one strength, and no look is asked for, the lowest counts
-        self._is_plain = len(strengths) == 1 and None not in strengths
-        self._lowest: dict[int, float] = {}  # by the list of a set
+        # by the node: the holders of each of its sets, by strengths
+        self._holders: dict[int, list[Mapping[int, _Holders]]] = {}
+        self._places: dict[int, list[tuple[_Holders, int]]] = {}
+        for each in sets:
+            of_set = {
+                strength: self._made(sorted(holders)) for strength, holders in each.holders.items()
+            }
+            for node in each.nodes:
+                self._holders.setdefault(node, []).append(of_set)
+
+    def _made(self, holders: Sequence[tuple[int, int]]) -> _Holders:
+        numbers = [self._chunks[holder].explicit_order for _, holder in holders]
+        made = _Holders([defined for defined, _ in holders], numbers)
+        for place, (_, holder) in enumerate(holders):
+            if self._chunks[holder].order != numbers[place]:
+                self._places.setdefault(holder, []).append((made, place))
+        return made
 
     def __call__(self, node: int) -> float:
-        self._asked.add(int(node))
+        chunk = self._chunks[node]
+        if int(node) not in self._asked:
+            self._asked.add(int(node))
+            for holders, place in self._places.get(int(node), ()):
+                holders.rise(place, chunk.order)
         sets = self._holders.get(node, ())
-        own = self._chunks[node].order
-        if self._is_plain:
-            return min([own, *map(self._lowest_of, sets)])
-        holders = [
-            (defined, strength, self._number(holder))
-            for of_set in sets
-            for defined, strength, holder in of_set
-        ]
-        return min(own, _inherited_order(holders))
+        lowest, limit = chunk.order, float("inf")
+        for strength in sorted({each for of_set in sets for each in of_set}, reverse=True):
+            of_strength = [of_set[strength] for of_set in sets if strength in of_set]
+            found = [holders.first(limit, chunk.defined) for holders in of_strength]
+            lowest = min(lowest, *found)
+            limit = min(limit, *(holders.begin(chunk.defined) for holders in of_strength))
+        return lowest
 
-    def _lowest_of(self, holders: list[tuple[int, int, int]]) -> float:
-        """The lowest number of states that wait for a set."""
-        if id(holders) not in self._lowest:
-            numbers = (self._chunks[holder].explicit_order for _, _, holder in holders)
-            self._lowest[id(holders)] = min(numbers)
-        return self._lowest[id(holders)]
 
-    def _number(self, holder: int) -> float:
-        chunk = self._chunks[holder]
-        return chunk.order if holder in self._asked else chunk.explicit_order
+OWN = -1  # of those that wait for a state because of its own prereq: defined where that is
+
+
+class _Holders:
+    """States that wait for one set by requisites of one strength, in the order of their definition,
+    with their order numbers: a tree of minimums.
+    """
+
+    def __init__(self, defined: Sequence[int], numbers: Sequence[float]) -> None:
+        self._defined = defined
+        self._tree = [*numbers, *numbers]
+        for place in range(len(numbers) - 1, 0, -1):
+            self._tree[place] = min(self._tree[2 * place], self._tree[2 * place + 1])
+
+    def begin(self, own: int) -> int:
+        """Where the first of them is defined. own: where the state is that they wait for."""
+        return own if self._defined[0] == OWN else self._defined[0]
+
+    def rise(self, place: int, number: float) -> None:
+        """Change a number."""
+        place += len(self._defined)
+        self._tree[place] = number
+        while place > 1:
+            place //= 2
+            self._tree[place] = min(self._tree[2 * place], self._tree[2 * place + 1])
+
+    def first(self, limit: float, own: int) -> float:
+        """The lowest number of those that are defined before a limit. own: as of `begin`."""
+        if self._defined[0] == OWN:
+            begin, end = 0, len(self._defined) if own < limit else 0
+        else:
+            begin, end = 0, bisect_left(self._defined, limit)
+        begin, end, lowest = begin + len(self._defined), end + len(self._defined), float("inf")
+        while begin < end:
+            if begin & 1:
+                lowest, begin = min(lowest, self._tree[begin]), begin + 1
+            if end & 1:
+                end -= 1
+                lowest = min(lowest, self._tree[end])
+            begin, end = begin // 2, end // 2
+        return lowest
 
 
 def _cycles(
@@ -316,7 +373,11 @@ def _cycles(
 
 def _read(arrows: Sequence[Arrow], chunks: Sequence[Chunk]) -> list[Arrow]:
     """The arrows as Salt reads them: a look with what it needs at the first state that looks."""
-    looked = _looked(chunks, (edge for _, _, edge in arrows))
+    looked: dict[int, int] = {}
+    for _, _, edge in arrows:
+        if edge.kind.prepares:
+            defined = chunks[edge.holder].defined
+            looked[edge.target] = min(defined, looked.get(edge.target, defined))
 
     def place(arrow: Arrow) -> tuple[int, int]:
         _, then, edge = arrow
@@ -333,16 +394,21 @@ LOOKS = 100  # a prereq looks at a state that looks at a state ...: so many in a
 def _refuse_long_looks(relations: Relations, order: Sequence[int]) -> None:
     """Each look of such a row is made anew for each state of it: a long one would take for ever."""
     deep: dict[int, int] = {}
-    preparing: dict[int, list[Edge]] = {}
-    for edge in relations.preparing:
-        preparing.setdefault(edge.holder, []).append(edge)
+    of_set: dict[int, int] = {}
+    preparing: dict[int, list[EdgeGroup]] = {}
+    for group in relations.preparing:
+        preparing.setdefault(group.holder, []).append(group)
     for node in reversed(order) if preparing else ():
-        if not isinstance(node, PrereqLook):
-            for edge in preparing.get(node, ()):
-                deep[node] = max(deep.get(node, 0), deep.get(edge.target, 0) + 1)
-                if deep[node] > LOOKS:
-                    message = f"more than {LOOKS} states look at each other in a row with prereq"
-                    raise CompileError([Diagnostic(message, edge.place.source, code="prereq")])
+        if isinstance(node, PrereqLook):
+            continue
+        for group in preparing.get(node, ()):
+            if id(group.targets) not in of_set:
+                deepest = max(deep.get(target, 0) for target in group.targets)
+                of_set[id(group.targets)] = deepest + 1
+            deep[node] = max(deep.get(node, 0), of_set[id(group.targets)])
+            if deep[node] > LOOKS:
+                message = f"more than {LOOKS} states look at each other in a row with prereq"
+                raise CompileError([Diagnostic(message, group.place.source, code="prereq")])
 
 
 def cyclic_edges(chunks: Sequence[Chunk], relations: Relations) -> list[frozenset[Edge]]:
@@ -367,9 +433,8 @@ def lowstate(
 
     reacts: whether a state module has a mod_watch; what the states of others watch, they require.
     """
-    holders = {edge.holder for edge in relations.preparing}
-    looked = {edge.target for edge in relations.preparing}
-    marks = {"__prereq__": looked, "__prerequiring__": holders}
+    holders = {group.holder for group in relations.preparing}
+    marks = {"__prereq__": relations.looked_at, "__prerequiring__": holders}
     shown = [
         dict(chunks[node].low)
         | {mark: True for mark, marked in marks.items() if int(node) in marked}

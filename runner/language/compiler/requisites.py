@@ -165,13 +165,7 @@ def resolve(
         for number, groups in by_holder.items()
         if groups
     }
-    prepared: dict[int, list[int]] = {}
-    for groups in by_holder.values():
-        for group in groups:
-            for target in group.targets if group.kind.prepares else ():
-                prepared.setdefault(target, []).append(group.holder)
-    looked_at = {target: tuple(dict.fromkeys(holders)) for target, holders in prepared.items()}
-    return Relations(frozen, prepared_by=looked_at), problems
+    return Relations(frozen), problems
 
 
 def _ordering(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from runner.engine.decide import (
@@ -11,6 +13,7 @@ from runner.engine.decide import (
     decide,
     not_run_result,
     prereq_failed,
+    telling,
     verified,
 )
 from runner.engine.step import Decision, Verdict
@@ -143,10 +146,8 @@ def decided(text: str) -> Decision:
     """The decision of requisites; the target `none` is left out of the run."""
     parts = [part.split() for part in text.split("; ") if part]
     edges = [Edge(0, KINDS[kind], number, PLACE) for number, (kind, _) in enumerate(parts)]
-    names = [name for _, name in parts]
-    return decide(
-        edges, lambda edge: None if names[edge.target] == "none" else result(names[edge.target])
-    )
+    results = [None if name == "none" else result(name) for _, name in parts]
+    return decide([*zip(edges, results, strict=True)])
 
 
 @pytest.mark.parametrize(
@@ -177,10 +178,9 @@ def test_decide(text: str, verdict: Verdict, comment: str) -> None:
 
 
 def test_a_debt_counts_as_a_change() -> None:
-    edges = [Edge(0, KINDS["watch"], 1, PLACE), Edge(0, KINDS["onchanges"], 1, PLACE)]
-    assert (
-        decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
-    )
+    kinds = ["watch", "onchanges"]
+    seen = [(Edge(0, KINDS[kind], 1, PLACE), result("same")) for kind in kinds]
+    assert decide(seen, kinds).verdict is Verdict.WATCH
 
 
 @pytest.mark.parametrize(
@@ -189,26 +189,45 @@ def test_a_debt_counts_as_a_change() -> None:
 def test_a_debt_is_paid_where_its_source_is_not_part_of_the_run(
     kind: str, verdict: Verdict
 ) -> None:
-    assert decide((), lambda edge: None, [kind]) == Decision(verdict)
+    assert decide((), [kind]) == Decision(verdict)
 
 
 def test_nothing_more_is_asked_when_only_a_part_of_what_is_prepared_will_change() -> None:
-    edges, looks = (
-        [Edge(0, KINDS["prereq"], 1, PLACE), Edge(0, KINDS["prereq"], 2, PLACE)],
-        {1: "ok", 2: "same"},
-    )
-    assert decide(edges, lambda edge: result(looks[edge.target]), ["watch"]).verdict is Verdict.RUN
+    looks = [(Edge(0, KINDS["prereq"], 1, PLACE), result(name)) for name in ("ok", "same")]
+    assert decide(looks, ["watch"]).verdict is Verdict.RUN
 
 
 def test_a_debt_does_not_pay_for_a_failed_requisite() -> None:
-    edges = [Edge(0, KINDS["watch"], 1, PLACE)]
-    assert decide(edges, lambda edge: result("fail"), ["watch"]).verdict is Verdict.FAIL
+    seen = [(Edge(0, KINDS["watch"], 1, PLACE), result("fail"))]
+    assert decide(seen, ["watch"]).verdict is Verdict.FAIL
 
 
 def test_the_cause_is_the_root() -> None:
     first = result("fail")
     middle = Result(first.chunk, False, "", ran=False, cause="root")
-    assert decide([Edge(0, KINDS["require"], 1, PLACE)], lambda edge: middle).cause == "root"
+    assert decide([(Edge(0, KINDS["require"], 1, PLACE), middle)]).cause == "root"
+
+
+def test_many_states_that_a_requisite_stands_for_decide_as_one_by_one() -> None:
+    names = ["ok", "same", "fail", "failch", "skipped", "stopped", "quiet", "dry", "open", "noop"]
+    names += ["undecided", "unprepared"]
+    dice = random.Random(1)
+    for _ in range(3000):
+        whole, brief, named = [], [], []
+        some = dice.sample(names, dice.randint(1, 4))
+        for kind in dice.sample([kind for kind in KINDS.values() if kind.orders], 2):
+            results = [result(dice.choice(some)) for _ in range(6)]
+            seen = [(Edge(0, kind, each, PLACE), one) for each, one in enumerate(results)]
+            told = telling(results)
+            whole += seen
+            brief += [seen[place] for place, _ in told.first]
+            named += [seen[place] for place, _ in told.named]
+        decision = decide(whole)
+        assert len(brief) <= 2 * len(some)
+        assert decide(named) == decision
+        names_all = decision.verdict in (Verdict.FAIL, Verdict.WATCH)
+        assert decide(brief).verdict == decision.verdict
+        assert names_all or decide(brief) == decision
 
 
 def test_what_did_not_run_has_the_cause_of_a_failure_only() -> None:

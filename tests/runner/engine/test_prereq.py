@@ -118,6 +118,21 @@ def test_each_state_that_prepares_looks_for_itself(machine: Machine) -> None:
     assert changed == {"first": True, "second": False, "f": False}
 
 
+@pytest.mark.parametrize("between", ["nop", "fail_without_changes"])
+def test_a_look_holds_as_long_as_nothing_is_called(machine: Machine, between: str) -> None:
+    held = "{test.succeed_with_changes: [prereq: [{cmd: c}, {cmd: d}]]}"
+    guarded = "{cmd.run: [name: 'true', unless: 'echo >> {tmp}/looks']}"
+    machine.write(a=f"h1: {held}\nh2: {held}\nh3: {held}\nc: {guarded}\nd: {guarded}\n")
+    assert not any(found["changes"] for found in machine.results("sls", "a").values())
+    assert (machine.folder / "looks").read_text() == 4 * "\n", "a look and a turn each"
+    machine.write(
+        b=f"h1: {held}\nbetween: test.{between}\nh2: {held}\nc: {guarded}\nd: {guarded}\n"
+    )
+    (machine.folder / "looks").unlink()
+    machine("sls", "b", code=2 if "fail" in between else 0)
+    assert (machine.folder / "looks").read_text() == 6 * "\n", "it may have made something new"
+
+
 def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: Machine) -> None:
     machine.write(
         a=(

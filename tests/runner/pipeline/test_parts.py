@@ -47,7 +47,6 @@ def relations(of: Compiled) -> dict[str, object]:
         "left out": {chunk.tag for chunk in of.left_out},
         "edges": sorted(map(plain, found.edges)),
         "by holder": {holder: [*map(plain, edges)] for holder, edges in found.by_holder.items()},
-        "prepared by": found.prepared_by,
         "unanswered": {holder: {*map(plain, edges)} for holder, edges in found.unanswered.items()},
         "absent": {target: {*map(plain, who)} for target, who in found.absent_reactors.items()},
     }
