@@ -83,6 +83,33 @@ def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> N
         assert not running(seconds)
 
 
+_SENT_TWICE = """
+import os, signal
+from runner.cli import main
+from runner.engine import interrupts
+def stop(number, frame, whole=interrupts._stop):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    os.kill(os.getpid(), number)
+    try:
+        whole(number, frame)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+interrupts._stop = stop
+main()
+"""
+
+
+def test_a_signal_that_comes_twice_at_once_is_one(machine: Machine) -> None:
+    """As of timeout(1), which sends it to the process and to its group."""
+    machine.write(a=f"slow:\n  cmd.run: [name: 'kill -TERM $PPID; sleep {a_while()}']\n")
+    argv = machine.argv("sls", "a")
+    argv[2] = _SENT_TWICE
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
+    )
+    assert done.returncode == 143 and "interrupted by SIGTERM while it ran" in done.stdout
+
+
 @pytest.mark.parametrize("how", ["limit", "signal"])
 def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(
     machine: Machine, how: str

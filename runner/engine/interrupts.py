@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+# seconds: timeout(1), and sudo on some terminals, send to the process and to its group
+TWICE = 0.05
 SIGNALS = (signals.SIGINT, signals.SIGTERM, signals.SIGHUP)
 
 
@@ -37,7 +39,7 @@ def number_of(interrupt: KeyboardInterrupt) -> tuple[int, str]:
 @contextmanager
 def ending(limit: float | None) -> Iterator[None]:
     """Raise Interrupted where the run is when a signal comes or its time is over; a second signal
-    ends it at once.
+    ends it at once, but for one that comes with it.
 
     limit: seconds for the whole run; None for no limit. Outside the main thread signals stay the
     caller's business.
@@ -61,8 +63,11 @@ def ending(limit: float | None) -> Iterator[None]:
 
 
 def _stop(number: int, frame: Any) -> None:
+    mask = signals.pthread_sigmask(signals.SIG_BLOCK, SIGNALS)
+    signals.sigtimedwait(SIGNALS, TWICE)  # the same one once more
     for following in SIGNALS:
         signals.signal(following, signals.SIG_DFL)
+    signals.pthread_sigmask(signals.SIG_SETMASK, mask)
     names = {int(signals.SIGTERM): "SIGTERM", int(signals.SIGHUP): "SIGHUP"}
     name = names.get(number, "Ctrl-C")
     interrupt(Interrupted(number, f"interrupted by {name}"))
