@@ -9,6 +9,8 @@ from modules import _paths
 from modules._planned.overlay import is_planned, overlay
 from runner.api.offline import offline_as
 
+CONNECT_SECONDS = 60  # that a server is waited for which takes a connection and says nothing
+
 
 @offline_as(lambda programs, data: False)  # nothing starts it, and nobody can be asked
 def is_new(programs: Iterable[str], data: Iterable[str]) -> bool:

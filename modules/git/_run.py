@@ -39,6 +39,7 @@ QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
 }
+MOST_SILENT = 60  # seconds without a byte of a server
 MOST_SECONDS = 30  # that a dry run spends on a command of git
 # what hooks do is no file of the clone; no process goes on when the command has ended
 _ALONE = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
@@ -63,11 +64,16 @@ _PLAIN = pattern(r"(?:(?:[a-z0-9-]|\\?\.)[+*]?)+")
 def _environment(
     identity: Sequence[str] | None, secrets: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    ssh = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
+    ssh = (
+        f"ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout={MOST_SILENT}"
+    )
+    ssh += f" -o ServerAliveInterval={MOST_SILENT}"
     for path in identity or ():
         ssh += f" -i {shlex.quote(path)} -o IdentitiesOnly=yes"
     ours = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
     ours.setdefault("HOME", "/root")  # cron and systemd may start us without one
+    ours.setdefault("GIT_HTTP_LOW_SPEED_LIMIT", "1")  # byte a second
+    ours.setdefault("GIT_HTTP_LOW_SPEED_TIME", str(MOST_SILENT))
     return {**ours, **QUIET, "GIT_SSH_COMMAND": ssh, **(secrets or {})}
 
 

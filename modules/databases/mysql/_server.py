@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from modules import cmd, file
 from modules._texts.lines import one_line
-from modules.databases._new_server import is_local, is_new
+from modules.databases._new_server import CONNECT_SECONDS, is_local, is_new
 from runner.api import AbsolutePath, CommandFailed, Group, Line, Name, Record, Secret, changer, here
 
 Row = dict[str, str | None]
@@ -167,6 +167,7 @@ def _options(server: MysqlServer, path: str | None) -> list[str]:
     group = server.default_group or option("default_group")
     words += [f"--defaults-group-suffix={_suffix(group)}"] if path and group else []
     values = {
+        "connect-timeout": CONNECT_SECONDS,
         "host": server.host or option("host"),
         "port": server.port or option("port"),
         "user": server.user or option("user"),

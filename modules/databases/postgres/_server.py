@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from modules import _paths, cmd
-from modules.databases._new_server import is_local, is_new
+from modules.databases._new_server import CONNECT_SECONDS, is_local, is_new
 from runner.api import CommandFailed, Group, Line, Name, Record, Secret, changer, here, promised
 
 
@@ -60,6 +60,7 @@ class PostgresServer(Record):
         change(self, statements)
 
 
+TIMEOUT = "PGCONNECT_TIMEOUT"
 PROGRAMS = ("/usr/lib/postgresql/*/bin/postgres", "/usr/pgsql-*/bin/postgres", "/usr/bin/postgres")
 DATA = (
     "/var/lib/postgresql/*/*/PG_VERSION",
@@ -141,6 +142,7 @@ def _psql(server: PostgresServer, text: str) -> str:
     runas = _runas(server, host)
     password = server.password or option("pass")
     env = {"PGPASSWORD": password, **cmd.LOCALE} if password else dict(cmd.LOCALE)
+    env.setdefault(TIMEOUT, os.environ.get(TIMEOUT, str(CONNECT_SECONDS)))
     done = cmd.complete(argv, stdin=text, runas=runas, env=env, cwd="/", python_shell=False)
     if done.retcode:
         raise _failure(done.error_text)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server that takes a connection and says nothing is waited for no longer than a minute."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from command import Machine
+from harness import HarnessHere
+
+from modules import git
+from modules.git import _run
+from runner.api import CommandFailed, running
+
+PSQL = '#!/bin/sh\necho "psql: error: waits for $PGCONNECT_TIMEOUT s" >&2; exit 2\n'
+MARIADB = '#!/bin/sh\necho "ERROR 2002 (HY000): $*" >&2; exit 1\n'
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def comment(machine: Machine, sls: str) -> str:
+    machine.write(a=sls)
+    (result,) = machine.results("sls", "a", code=2).values()
+    return str(result["comment"])
+
+
+def test_clients_of_databases_are_told_how_long(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = machine.folder / "programs"
+    program(programs / "psql", PSQL)
+    program(programs / "mariadb", MARIADB)
+    machine.config["postgres.bins_dir"] = str(programs)
+    machine.environment["PATH"] = f"{programs}:{machine.environment['PATH']}"
+    role = "app: {postgres_user.present: [db_host: 192.0.2.1]}\n"
+    assert "waits for 60 s" in comment(machine, role)
+    machine.environment["PGCONNECT_TIMEOUT"] = "7"
+    assert "waits for 7 s" in comment(machine, role), "what the caller says"
+    account = "app: {mysql_user.present: [password: x, connection_host: 192.0.2.1]}\n"
+    assert "--connect-timeout=60" in comment(machine, account)
+
+
+def test_git_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_run, "MOST_SILENT", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent, running(HarnessHere(root=tmp_path)):
+        port = silent.getsockname()[1]
+        with pytest.raises(CommandFailed, match="Less than 1 bytes/sec"):
+            git.ls_remote(remote=f"http://127.0.0.1:{port}/x.git")
+        assert (
+            "ConnectTimeout=1 -o ServerAliveInterval=1" in _run._environment(())["GIT_SSH_COMMAND"]
+        )
