@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -20,6 +20,7 @@ _PADDED = ("[ ", " ]", "[\t", "\t]")  # what a header has in it that is not just
 NO_VALUE = "(no value)"  # of an option that is there, as changes show it
 _ALONE = re.compile(r"\w[\w.:/*+-]*\s*")  # an option without a value, such as skip-name-resolve
 
+ALL: Any = object()  # in the place of names: all options of a section
 Place = tuple[int, int]  # where a part of a text begins and ends
 
 
@@ -38,10 +39,18 @@ class _Option(Record):
         return None if self.value is None else "\n".join([self.value, *more])
 
 
-def _text(file_name: str, encoding: str | None) -> str:
+@for_states
+def text_about(
+    file_name: str, wanted: Mapping[str, Any] | None, separator: str, encoding: str | None
+) -> str:
+    """The text of a file, empty where there is none; of a large one, what an edit of some sections
+    and options, as `with_options` takes them, looks at. wanted: None for all.
+    """
+    if not encoding or encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        return file.text_to_edit(file_name, None if wanted is None else _About(wanted, separator))
     if not file.is_file(file_name):
         return ""
-    return file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape")
+    return file.read_table(file_name).decode(encoding, "surrogateescape")
 
 
 @once_a_line
@@ -78,11 +87,11 @@ def _headers(text: str, start: int = 0, word: str = "[") -> Iterator[tuple[Place
             yield place, header["name"].strip()
 
 
-def _parts(text: str) -> Iterator[tuple[str, Place]]:
+def _parts(text: str, section: str = "") -> Iterator[tuple[str, Place]]:
     """Yield the parts of a text: the section of each, "" for none, and where it is, without its
-    header.
+    header. section: that of its beginning.
     """
-    section, begin = "", 0
+    begin = 0
     for place, name in _headers(text):
         yield section, (begin, place[0])
         section, begin = name, place[1]
@@ -117,6 +126,65 @@ def _continuing(text: str, place: Place, separator: str) -> Iterator[Place]:
             yield own
 
 
+class _About:
+    """Selects what an edit of some options looks at, while a text is read block by block."""
+
+    def __init__(self, wanted: Mapping[str, Any], separator: str) -> None:
+        self._separator = separator
+        self._section = ""  # that of the place where the block begins
+        self._goes_on = False  # the block may begin with more of a value
+        self._options: dict[str, list[str] | None] = {}  # of each section; None for all
+        named = dict[str, list[str]]()
+        for section, options in wanted.items():
+            if options is ALL:
+                self._options[section] = None
+            elif isinstance(options, Mapping | list):
+                named.setdefault(section, []).extend(map(str, options))
+            else:
+                named.setdefault("", []).append(str(section))
+        self._options |= named
+
+    def __call__(self, block: str, _: bool) -> Iterator[Place]:
+        stop = 0
+        for number, (section, place) in enumerate(_parts(block, self._section)):
+            if number:
+                self._goes_on = False
+                if self._options.keys() & {self._section, section}:  # one ends, or begins
+                    yield stop, place[0]
+            self._section, stop = section, place[1]
+            if section in self._options:
+                yield from self._within(block, place)
+
+    def _within(self, block: str, place: Place) -> list[Place]:
+        """What is looked at in a part of a section."""
+        names, (begin, stop) = self._options[self._section], place
+        if names is None:
+            return [place]
+        goes_on, self._goes_on = self._goes_on, False
+        found = self._continuing(block, place) if goes_on else []
+        for name in names:
+            for own, line in _lines(block, place, name):
+                pair = _option(line, self._separator)
+                if pair is not None and pair[0] == name:
+                    found.append(own)
+                    found += self._continuing(block, (own[1], stop)) if pair[1] is not None else ()
+        filled = len(block[begin:stop].rstrip())  # empty lines may follow an option that is added
+        empty = (block.find("\n", begin + filled) + 1 or stop) if filled else begin
+        return sorted({*found, (empty, stop)})
+
+    def _continuing(self, block: str, place: Place) -> list[Place]:
+        """The lines that may go on with a value, and the option below them."""
+        found = []
+        for own, line in _lines(block, place):
+            is_option = _option(line, self._separator) is not None
+            if is_option or (line[:1] in (" ", "\t") and line.strip()):
+                found.append(own)
+            if is_option:
+                return found
+        self._goes_on = self._goes_on or place[1] == len(block)
+        return found
+
+
 def _values(
     text: str, places: Iterable[Place], separator: str, only: str | None = None
 ) -> dict[str, str | None]:
@@ -130,7 +198,7 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
-    text = _text(file_name, encoding)
+    text = text_about(file_name, None, separator, encoding)
     sections: dict[str, Any] = {}
     for name, place in _parts(text):
         sections.setdefault(name, {}).update(_values(text, [place], separator))
@@ -148,7 +216,7 @@ def get_some(
     """What `get_ini` says of some sections and options, as `with_options` takes them; only these
     are looked at.
     """
-    text, found = _text(file_name, encoding), dict[str, Any]()
+    text, found = text_about(file_name, wanted, separator, encoding), dict[str, Any]()
     for section, options in wanted.items():
         if not isinstance(options, Mapping | list):
             found |= _values(text, _places(text, ""), separator, str(section))
@@ -162,9 +230,22 @@ def get_some(
 
 
 @for_states
-def section_names(file_name: str, encoding: str | None = None) -> set[str]:
-    """The names of the sections of a file."""
-    return {name for name, _ in _parts(_text(file_name, encoding)) if name}
+def get_sections(
+    file_name: str, names: Iterable[str], separator: str = "=", encoding: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """Some sections, those that are there, with their options."""
+    text = text_about(file_name, dict.fromkeys(names, ALL), separator, encoding)
+    places = {name: _places(text, name) for name in names if name}
+    return {name: _values(text, own, separator) for name, own in places.items() if own}
+
+
+@for_states
+def present_sections(
+    file_name: str, names: Iterable[str], encoding: str | None = None
+) -> list[str]:
+    """Those of some sections that are there."""
+    text = text_about(file_name, {name: [] for name in names}, "=", encoding)
+    return [name for name in names if name and _places(text, name)]
 
 
 def get_option(
@@ -192,8 +273,7 @@ def get_section(
     file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, Any]:
     """The options of a section."""
-    text = _text(file_name, encoding)
-    return _values(text, _places(text, section), separator) if section else {}
+    return get_sections(file_name, [section], separator, encoding).get(section, {})
 
 
 def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: bool) -> str:
@@ -294,7 +374,8 @@ def set_option(
     """
     wanted = sections or {}
     old = get_some(file_name, wanted, separator, encoding)
-    _rewrite(file_name, encoding, lambda text: with_options(text, wanted, separator, not no_spaces))
+    present = text_about(file_name, wanted, separator, encoding)
+    write(file_name, present, with_options(present, wanted, separator, not no_spaces), encoding)
     new = get_some(file_name, wanted, separator, encoding)
     changes: dict[str, Any] = {}
     for name, options in wanted.items():
@@ -328,7 +409,8 @@ def remove_option(
     if not isinstance(options, dict) or isinstance(options.get(option), dict):
         return None
     unwanted = {section or "": [option]}
-    _rewrite(file_name, encoding, lambda text: without_options(text, unwanted, separator))
+    present = text_about(file_name, unwanted, separator, encoding)
+    write(file_name, present, without_options(present, unwanted, separator), encoding)
     return options.get(option)
 
 
@@ -339,16 +421,15 @@ def remove_section(
 
     {% do salt['ini.remove_section']('/etc/app.ini', 'web') %}
     """
-    if section not in section_names(file_name, encoding):
-        return None
-    options = get_section(file_name, section, separator, encoding)
-    _rewrite(file_name, encoding, lambda text: without_sections(text, [section]))
+    options = get_sections(file_name, [section], separator, encoding).get(section)
+    if options is not None:
+        present = text_about(file_name, {section: ALL}, separator, encoding)
+        write(file_name, present, without_sections(present, [section]), encoding)
     return options
 
 
-def _rewrite(file_name: str, encoding: str | None, edited: Callable[[str], str]) -> None:
-    """Write a file again where editing changes its text."""
-    old = _text(file_name, encoding)
-    new = edited(old)
+@for_states
+def write(file_name: str, old: str, new: str, encoding: str | None) -> None:
+    """Write an edited text that `text_about` has read, where it is another one."""
     if new != _ended(old):
-        file.write(file_name, new.encode(encoding or "utf-8", "surrogateescape"))
+        file.write(file_name, file.contents_of(file_name, new, encoding))

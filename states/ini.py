@@ -135,17 +135,22 @@ def options_present(
         }
     if not changes:
         return _unchanged(comments)
-    yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
-    text = _text(name, encoding)
+    yield _plan(changes, comments, name)
+    text = old = ini.text_about(name, None if strict else wanted, separator, encoding)
     if unwanted or unwanted_sections:
         text = ini.without_options(text, unwanted, separator)
         text = ini.without_sections(text, unwanted_sections)
-    _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
+    _write(name, old, ini.with_options(text, wanted, separator, not no_spaces), encoding)
     return "Changes take effect"
 
 
 def _joined_sentences(sentences: list[str]) -> str:
     return "".join(f"{sentence}\n" for sentence in sentences)
+
+
+def _plan(changes: dict[str, Any], sentences: list[str], name: str) -> Plan:
+    provides = [("file", name), *file.unforeseen(name)]
+    return Plan(changes, _joined_sentences(sentences), provides=provides)
 
 
 def _unchanged(sentences: list[str], without: str = "") -> Done:
@@ -288,8 +293,9 @@ def options_absent(
     comments = list(_deletions(sections or {}, unwanted))
     if not changes:
         return _unchanged(comments, "No changes detected.")
-    yield Plan(changes, _joined_sentences(comments))
-    _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
+    yield _plan(changes, comments, name)
+    text = ini.text_about(name, unwanted, separator, encoding)
+    _write(name, text, ini.without_options(text, unwanted, separator), encoding)
     return "Changes take effect"
 
 
@@ -328,7 +334,7 @@ def sections_present(
 
     Behaviour: Salt 3008's ini.sections_present.
     """
-    present = ini.section_names(name, encoding)
+    present = ini.present_sections(name, sections or (), encoding)
     missing = [section for section in sections or () if section not in present]
     comments = [
         f"{'Created new section' if section in missing else 'Section unchanged'} {section}."
@@ -337,8 +343,9 @@ def sections_present(
     if not missing:
         return _unchanged(comments, "No changes detected.")
     changes: dict[str, Any] = {section: {"before": None, "after": {}} for section in missing}
-    yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
-    _write(name, ini.with_sections(_text(name, encoding), missing), encoding)
+    yield _plan(changes, comments, name)
+    text = ini.text_about(name, {}, separator, encoding)
+    _write(name, text, ini.with_sections(text, missing), encoding)
     return "Changes take effect"
 
 
@@ -361,8 +368,8 @@ def sections_absent(
 
     Behaviour: Salt 3008's ini.sections_absent.
     """
-    present = ini.get_ini(name, separator, encoding)
-    existing = [section for section in sections or () if isinstance(present.get(section), dict)]
+    present = ini.get_sections(name, sections or (), separator, encoding)
+    existing = [section for section in sections or () if section in present]
     comments = [
         f"Deleted section {section}."
         if section in existing
@@ -371,20 +378,13 @@ def sections_absent(
     ]
     if not existing:
         return _unchanged(comments, "No changes detected.")
-    yield Plan({section: present[section] for section in existing}, _joined_sentences(comments))
-    _write(name, ini.without_sections(_text(name, encoding), existing), encoding)
+    yield _plan({section: present[section] for section in existing}, comments, name)
+    text = ini.text_about(name, dict.fromkeys(existing, ini.ALL), separator, encoding)
+    _write(name, text, ini.without_sections(text, existing), encoding)
     return "Changes take effect"
 
 
-def _text(name: str, encoding: str | None) -> str:
-    return (
-        file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
-        if file.is_file(name)
-        else ""
-    )
-
-
-def _write(name: str, text: str, encoding: str | None) -> None:
+def _write(name: str, old: str, new: str, encoding: str | None) -> None:
     if not file.is_dir(name.rpartition("/")[0] or "/"):
         raise StateFailed(f"the folder of {name} does not exist", changes={})
-    file.write(name, text.encode(encoding or "utf-8", "surrogateescape"))
+    ini.write(name, old, new, encoding)

@@ -78,6 +78,7 @@ if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold
     from modules.file._unchangeable import unchangeable
     from modules.file._validation.argument import validated
     from modules.file._validation.check import try_contents
+    from modules.file.abridged import contents_of, text_to_edit, unforeseen
 
 
 # each is imported with the first name of it that is asked for: a file that is as it should be takes
@@ -90,6 +91,7 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
+        "abridged": "contents_of text_to_edit unforeseen",
         "_capabilities": "former_capabilities get_capabilities has_capabilities refuse_capabilities"
         " set_capabilities",
         "_validation.argument": "validated",
@@ -101,7 +103,7 @@ _SUBMODULES = {
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes readlink seen stat text_to_edit why_no_file"
+            "read_bytes read_table readlink seen stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
         "_paths.walk": "real_path",

@@ -191,23 +191,26 @@ def _opened(path: str) -> tuple[FileIO, str]:
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
+    return _read(path, limits.limit_of_edits())
+
+
+def read_table(path: str, limit: int | None = None) -> bytes:
+    """As `read_bytes`, of a file whose lines or values take several times its size."""
+    return _read(path, limits.limit_of_tables() if limit is None else limit)
+
+
+def _read(path: str, limit: int) -> bytes:
     try:
         file, real = _opened(os.fspath(path))
         here.read[path] = real
         with file:
             note_version(path, file)
-            data = limits.read_limited(file, path)
+            data = limits.read_limited(file, path, limit)
     except OSError as problem:
         raise _explained(path, problem) from problem
     if (doubted := doubts()) is not None:
         doubted.note_read(data)
     return data
-
-
-@for_states
-def text_to_edit(path: str) -> str:
-    """The text of a file; empty where there is none. What is no UTF-8 in it stays as it is."""
-    return read_bytes(path).decode("utf-8", "surrogateescape") if is_file(path) else ""
 
 
 def note_version(path: str, file: IO[bytes] | FileIO | None) -> None:
@@ -219,7 +222,7 @@ def note_version(path: str, file: IO[bytes] | FileIO | None) -> None:
 def read_whole(path: str) -> bytes:
     """The contents of a file that is not going to be written."""
     with opened_to_read(path) as file:
-        return limits.read_limited(file, path)
+        return limits.read_limited(file, path, limits.limit_of_edits())
 
 
 class opened_to_read:  # in lower case: used as a function; a generator costs more

@@ -16,42 +16,67 @@ if TYPE_CHECKING:
 # MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the
 # configuration)
 EDITED = 128
+TABLE = 8 << 20  # bytes of one that is read whole as lines with columns, or as a tree of values
 PIECE = 256 * 1024
 PAGE = 4096
 
 
+class TooLarge(StateFailed):
+    """A file that is too large to be read whole."""
+
+
 def refuse_large(file: IO[bytes], path: str) -> None:
-    """Raise StateFailed for a file that is too large to be read whole."""
-    limit = limit_of_edits()
-    if limit and os.fstat(file.fileno()).st_size > limit:
-        raise _too_large(path, limit)
+    """Raise TooLarge for a file that is too large to be read whole."""
+    limit, size = limit_of_edits(), os.fstat(file.fileno()).st_size
+    if limit and size > limit:
+        raise _unreadable(path, size, limit)
 
 
 def limit_of_edits() -> int:
     """The bytes of a file that is read whole, 0 for no limit."""
+    return _limit(EDITED << 20)
+
+
+def limit_of_tables() -> int:
+    """The bytes of a file that is read whole as lines or values, which take several times its size;
+    0 for no limit.
+    """
+    return _limit(TABLE)
+
+
+def _limit(usual: int) -> int:
     configured = here.opts.get("edit_size_limit")
-    return (EDITED if configured is None else int(configured)) * 1048576
+    return usual if configured is None else int(configured) << 20
 
 
-def read_limited(file: IO[bytes], path: str) -> bytes:
-    """The rest of an open file. Raises StateFailed for one that is too large."""
-    limit, size = limit_of_edits(), os.fstat(file.fileno()).st_size
+def read_limited(file: IO[bytes], path: str, limit: int) -> bytes:
+    """The rest of an open file. Raises TooLarge for one with more bytes than a limit; 0: none."""
+    size = os.fstat(file.fileno()).st_size
     if limit and size > limit:
-        raise _too_large(path, limit)
+        raise _unreadable(path, size, limit)
     # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may
     # grow
     data = file.read(max(size + 1, PAGE))
     while more := file.read(PIECE):
         data += more
         if limit and len(data) > limit:
-            raise _too_large(path, limit)
+            raise _unreadable(path, len(data), limit)
     return data
 
 
-def _too_large(path: str, limit: int) -> StateFailed:
-    return StateFailed(
-        f"cannot read {path}: it is larger than {limit // 1048576} MiB;"
-        " `edit_size_limit` (MiB) in the configuration allows more"
+def _unreadable(path: str, size: int, limit: int) -> TooLarge:
+    return TooLarge(f"cannot read {path}: it has {size / 1048576:.1f} MiB, {_at_most(limit)}")
+
+
+def too_many_lines(path: str, limit: int) -> StateFailed:
+    """The failure of an edit that asks for too many lines."""
+    return StateFailed(f"cannot read the lines of {path} that are looked for: {_at_most(limit)}")
+
+
+def _at_most(limit: int) -> str:
+    return (
+        f"at most {limit / 1048576:.4g} MiB are read; `edit_size_limit` (MiB) in the configuration"
+        " allows more"
     )
 
 

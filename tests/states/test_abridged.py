@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of lines that are too large to be held are edited by the lines that an edit asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import properties as properties
+import pytest
+from command import Machine
+from harness import HarnessHere
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modules import file, ini
+from modules.file import large_texts
+from modules.file._contents import limits, streamed
+from runner.api import StateFailed, running
+
+WANTED: list[tuple[dict[str, Any], str]] = [
+    ({"a": {"b": "c"}}, "="),
+    ({"a": {"x": "y\n z", "b": None}}, "="),
+    ({"b": "1", "c": {"d": 1}}, "="),
+    ({"a": {"b": "c"}}, ":"),
+    ({"a": {}, "b": {"x": "2"}}, "="),
+]
+LINES = (
+    "[a]|[a]|[ a ]|[b]|[c]|b = c|b=d|b: c|x = y|x = y|  go on|  go on|  go on|b|||# b|  |é = [a]"
+)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
+    """Blocks of a few characters."""
+    monkeypatch.setattr(large_texts, "BLOCK", 12)
+    monkeypatch.setattr(streamed, "PIECE", 5)
+    here = HarnessHere(tmp_path)
+    with running(here):
+        yield monkeypatch
+
+
+def edits(path: str, wanted: dict[str, Any], separator: str) -> Iterator[object]:
+    """What an edit looks at, and what each makes of a file."""
+    names = [name for name, options in wanted.items() if isinstance(options, dict)]
+    yield ini.get_some(path, wanted, separator)
+    yield ini.get_sections(path, names, separator)
+    yield ini.present_sections(path, names)
+    options = {name: [*wanted[name]] if name in names else None for name in wanted}
+    unwanted = {name if name in names else "": options[name] or [name] for name in wanted}
+    for about, edit in (
+        (wanted, lambda text: ini.with_options(text, wanted, separator, True)),
+        (options, lambda text: ini.without_options(text, unwanted, separator)),
+        ({}, lambda text: ini.with_sections(text, ["new"])),
+        (dict.fromkeys(names, ini.ALL), lambda text: ini.without_sections(text, names)),
+    ):
+        new = edit(ini.text_about(path, about, separator, None))
+        yield file.whole(file.contents_of(path, new)).decode()
+
+
+@pytest.mark.parametrize("number", range(len(WANTED)))
+def test_an_abridged_ini_file_becomes_what_the_whole_one_does(
+    small: pytest.MonkeyPatch, tmp_path: Path, number: int
+) -> None:
+    path = tmp_path / "f"
+
+    @settings(max_examples=60)
+    @given(
+        lines=st.lists(st.sampled_from(LINES.split("|"))),
+        ends=st.booleans(),
+        line_end=st.sampled_from(["\n", "\r\n"]),
+    )
+    def compare(lines: list[str], ends: bool, line_end: str) -> None:
+        path.write_bytes((line_end.join(lines) + line_end * ends).encode())
+        found = []
+        for most in (1 << 30, 1):
+            small.setattr(limits, "TABLE", most)
+            small.setattr(limits, "limit_of_tables", lambda: 1 << 30)
+            found.append([*edits(str(path), *WANTED[number])])
+        assert found[0] == found[1]
+
+    compare()
+
+
+def test_a_large_ini_file_is_edited_by_a_run(machine: Machine) -> None:
+    path, filler = machine.folder / "f", f"[s]\n{'x' * 58} = 1\n" * 150_000
+    path.write_text(f"[a]\nb = 1\n\n{filler}[c]\n")
+    path.chmod(0o640)
+    machine.write(
+        a="{tmp}/f:\n  ini.options_present:\n    - sections: {a: {d: 2}, c: {e: 3}}\n"
+        "again:\n  ini.options_absent:\n    - name: {tmp}/f\n    - sections: {a: [b]}\n"
+    )
+    before = path.read_text()
+    planned = machine.results("sls", "a", "--test")
+    assert planned[f"{machine.folder}/f"]["result"] is None
+    assert planned["again"]["result"] is None  # nobody foresees what the other one leaves
+    assert path.read_text() == before
+    changes = machine.results("sls", "a")["again"]["changes"]
+    assert changes == {"a": {"b": "1"}}
+    assert path.read_text() == f"[a]\nd = 2\n\n{filler}[c]\ne = 3\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert not machine.results("sls", "a", "--test")["again"]["changes"]
+    machine("undo")
+    assert path.read_text() == before
+
+
+def test_too_many_lines_for_an_edit_are_refused(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("[a]\n" + "b = c\n" * 20 + "[b]\n")
+    small.setattr(limits, "TABLE", 64)
+    assert ini.get_some(str(path), {"b": {"x": 1}}) == {"b": {}}
+    with pytest.raises(StateFailed, match=r"at most 6\.104e-05 MiB are read; `edit_size_limit`"):
+        ini.get_some(str(path), {"a": {"b": 1}})
+    with pytest.raises(StateFailed, match=r"it has 0\.0 MiB, at most"):
+        ini.get_ini(str(path))
+
+
+def test_a_file_that_changes_between_is_not_mixed(
+    small: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "f"
+    path.write_text("first\nsecond\nthird\nlast\n")
+    small.setattr(limits, "TABLE", 20)
+    text = file.text_to_edit(str(path), ["third"])
+    assert text.count("\n") == 4
+    path.write_text("other\nlines.\nhere.\nlast\n")
+    with pytest.raises(StateFailed, match="was changed while it was being read"):
+        file.whole(file.contents_of(str(path), text))
