@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from modules import file
-from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
+from modules._texts.lines import join_lines, once_a_line, once_a_version, one_line, split
+from modules.file._contents.limits import TooLarge
 from runner.api import CommandFailed, Record, cached_look, for_states
 
 PATH = "/etc/hosts"
@@ -23,13 +24,23 @@ class HostsLine(Record):
 
 
 @cached_look("hosts", PATH)
-def _text() -> str:
+def _whole() -> str:
     return file.text_to_edit(PATH)
 
 
-def lines() -> list[HostsLine]:
-    """The file line by line."""
-    return [*_lines(_text())]
+def _text(*about: str) -> str:
+    """The text of the file; of a large one, at least the lines with some addresses and names."""
+    try:
+        return _whole()
+    except TooLarge:
+        if not about:
+            raise
+        return file.text_to_edit(PATH, about)
+
+
+def lines(*about: str) -> list[HostsLine]:
+    """The file line by line; of a large one, at least the lines with some addresses and names."""
+    return [*_lines(_text(*about))]
 
 
 @once_a_version
@@ -40,7 +51,7 @@ def _lines(text: str) -> Sequence[HostsLine]:
 @for_states
 def lines_with(name: str) -> Sequence[HostsLine]:
     """The lines that have a name."""
-    text = _text()
+    text = _text(name)
     return _by_name(text).get(name, ()) if name in text else ()
 
 
@@ -83,7 +94,7 @@ def get_ip(host: str) -> str:
 
 def get_alias(ip: str) -> list[str]:
     """The names of an address."""
-    return list_hosts().get(ip, {}).get("aliases", [])
+    return [name for line in lines(ip) if line.ip == ip for name in line.names]
 
 
 def has_pair(ip: str, alias: str) -> bool:
@@ -154,7 +165,7 @@ def _line_of(ip: str, names: tuple[str, ...], comment: str) -> HostsLine:
 
 def write(wanted: Iterable[HostsLine]) -> None:
     """Write the lines."""
-    file.write(PATH, encoded(map(attrgetter("text"), wanted)))
+    file.write(PATH, file.contents_of(PATH, join_lines(map(attrgetter("text"), wanted))))
 
 
 # ---------------------------------------------------------------- Salt's functions that change it
@@ -166,14 +177,14 @@ def add_host(ip: str, alias: str) -> bool:
     runner call hosts.add_host 10.0.0.5 db.example.com
     """
     if not has_pair(ip, alias):
-        write(with_name(lines(), ip, alias))
+        write(with_name(lines(ip), ip, alias))
     return True
 
 
 def rm_host(ip: str, alias: str) -> bool:
     """Take a name from an address; an address without names goes."""
     if has_pair(ip, alias):
-        write(without(lines(), ip, alias))
+        write(without(lines(ip), ip, alias))
     return True
 
 
@@ -183,14 +194,14 @@ def set_host(ip: str, alias: str | list[str], comment: str | None = None) -> boo
     """
     names = tuple(alias.split() if isinstance(alias, str) else alias)
     if tuple(get_alias(ip)) != names or comment is not None:
-        wanted = with_names(lines(), ip, names)
+        wanted = with_names(lines(ip), ip, names)
         write(with_comments(wanted, {ip: comment}) if comment is not None else wanted)
     return True
 
 
 def set_comment(ip: str, comment: str) -> bool:
     """Set the comment behind an address; false when the file does not have it."""
-    known = [line for line in lines() if line.ip == ip]
+    known = [line for line in lines(ip) if line.ip == ip]
     if any(line.comment != comment for line in known):
-        write(with_comments(lines(), {ip: comment}))
+        write(with_comments(lines(ip), {ip: comment}))
     return bool(known)

@@ -79,8 +79,8 @@ def present(
     comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
     comments += [f"Comment for {address} ({comment}) would be added" for address in commented]
-    yield Plan(changes, "\n".join(comments))
-    lines = hosts.lines()
+    yield Plan(changes, "\n".join(comments), provides=file.unforeseen(hosts.PATH))
+    lines = hosts.lines(name, *wanted, *stale)
     for address in added:
         lines = hosts.with_name(lines, address, name)
     for address in stale if clean else ():
@@ -98,7 +98,7 @@ def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
 
 
 def _has_comment(ip: str, comment: str) -> bool:
-    return any(line.ip == ip and line.comment == comment for line in hosts.lines())
+    return any(line.ip == ip and line.comment == comment for line in hosts.lines(ip))
 
 
 def _warn(name: str, addresses: list[str]) -> None:
@@ -131,8 +131,9 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
     if not mapped:
         return "\n".join(absent_comments)
     pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
-    yield Plan({"host": name}, "\n".join([*absent_comments, *pending]))
-    lines = hosts.lines()
+    comment = "\n".join([*absent_comments, *pending])
+    yield Plan({"host": name}, comment, provides=file.unforeseen(hosts.PATH))
+    lines = hosts.lines(name)
     for address in mapped:
         lines = hosts.without(lines, address, name)
     hosts.write(lines)
@@ -159,6 +160,7 @@ def only(name: Address, hostnames: OneOrMany[Name]) -> Planned:
     old = " ".join(hosts.get_alias(name))
     if old == new:
         return f'IP address {name} already set to "{new}"'
-    yield Plan({name: {"old": old, "new": new}}, f'Would change {name} from "{old}" to "{new}"')
-    hosts.write(hosts.with_names(hosts.lines(), name, tuple(names)))
+    told = f'Would change {name} from "{old}" to "{new}"'
+    yield Plan({name: {"old": old, "new": new}}, told, provides=file.unforeseen(hosts.PATH))
+    hosts.write(hosts.with_names(hosts.lines(name), name, tuple(names)))
     return Done(f'successfully changed {name} from "{old}" to "{new}"')
