@@ -18,6 +18,7 @@ from io import FileIO
 from modules import _paths
 from modules._planned.machine import planned_machine
 from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
+from modules.file._contents import limits
 from runner.api import StateFailed, at_present, for_states, here, lies_in
 from runner.api import unescaped as unescaped
 from runner.api.planning import doubts
@@ -25,7 +26,7 @@ from runner.api.planning import doubts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-    from typing import IO
+    from typing import IO, Any
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -238,12 +239,22 @@ def glob(pattern: str) -> list[str]:
     return matches
 
 
-def open_text(path: str, encoding: str, errors: str = "strict") -> IO[str]:
+def open_text(path: str, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
     """A file, opened for reading. Raises OSError."""
     planned = _planned(path)
     if planned is None:
         return open(at_present(path), encoding=encoding, errors=errors)
     return io.TextIOWrapper(io.BufferedReader(planned.opened(path)), encoding, errors)
+
+
+def read_text(path: str, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """The text of a file, as it is planned. Raises OSError, StateFailed for one that is too large
+    to be held.
+    """
+    with open_text(path, encoding, errors) as file:
+        buffer: Any = file.buffer
+        limits.refuse_large(stat_of(buffer).st_size, path)
+        return file.read()
 
 
 def open_bytes(path: str) -> IO[bytes]:

@@ -76,6 +76,5 @@ def _of_formula(formula: str) -> Any:
     for ending in ("yaml", "json"):
         path = here.tree.find(f"{formula.replace('.', '/')}/defaults.{ending}", here.saltenv)
         if path:
-            with _paths.open_text(path, encoding="utf-8") as file:
-                return yaml.load(file.read()) or {}
+            return yaml.load(_paths.read_text(path)) or {}
     return None

@@ -99,10 +99,7 @@ def parse_hosts(
     """The names of each address in a hosts file, or in a text in its form."""
     if hosts is None:
         try:
-            with _paths.open_text(
-                os.fspath(hostsfile), encoding="utf-8", errors="replace"
-            ) as stream:
-                hosts = stream.read()
+            hosts = _paths.read_text(os.fspath(hostsfile), errors="replace")
         except OSError:
             return "Error: hosts data was not found"
     names_by_address: dict[str, list[str]] = {}

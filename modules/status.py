@@ -270,5 +270,4 @@ ping_master = master
 
 
 def _read(path: str) -> str:
-    with _paths.open_text(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
+    return _paths.read_text(path, errors="replace")

@@ -198,8 +198,7 @@ def processes() -> Iterator[tuple[int, list[int]]]:
 def lines(path: str) -> list[str]:
     """The lines of a database, as it is planned; none where there is no such file."""
     try:
-        with _paths.open_text(path, encoding="utf-8", errors="surrogateescape") as file:
-            return split(file.read())
+        return split(_paths.read_text(path, errors="surrogateescape"))
     except FileNotFoundError:
         return []
 

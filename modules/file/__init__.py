@@ -103,7 +103,7 @@ _SUBMODULES = {
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes read_table readlink seen stat why_no_file"
+            "read_bytes read_table readlink refuse_large seen stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
         "_paths.walk": "real_path",

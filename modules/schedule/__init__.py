@@ -326,8 +326,7 @@ def _of_cron() -> dict[str, Any] | None:
 
 def _text(path: str) -> str | None:
     try:
-        with _paths.open_text(path, encoding="utf-8") as file:
-            return file.read()
+        return _paths.read_text(path)
     except OSError:
         return None
 

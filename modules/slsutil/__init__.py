@@ -171,8 +171,7 @@ def renderer(
         source = _paths.fetched(path, saltenv) or ""
         if not source:
             return {}
-        with _paths.open_text(source, encoding="utf-8") as file:
-            text = file.read()
+        text = _paths.read_text(source)
     return _piped(text, default_renderer, source, saltenv or here.saltenv, kwargs)
 
 

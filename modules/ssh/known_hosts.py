@@ -102,7 +102,9 @@ def _is_of(line: str, name: str) -> bool:
 def _told(path: str, name: str) -> list[str]:
     """What the program finds."""
     with opened_to_read(path) as known:
-        refuse_large(known, path)  # the program would read it as a whole, if it is one line
+        refuse_large(
+            _paths.stat_of(known).st_size, path
+        )  # the program would read it as a whole, if it is one line
         # the program must not wait for a pipe, or follow a link of others
         own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
         named = own if _paths.exists(own) else path

@@ -114,8 +114,7 @@ def _request(
 
 def _file(path: str, variables: Mapping[str, Any] | None) -> str:
     try:
-        with _paths.open_text(os.fspath(path), "utf-8") as stream:
-            text = stream.read()
+        text = _paths.read_text(os.fspath(path))
     except OSError as problem:
         raise StateFailed(f"http.query: {path} cannot be read: {problem.strerror}") from None
     return text if variables is None else here.render(text, "jinja", variables)

@@ -107,6 +107,8 @@ class _Patch:
         if program is None:
             raise StateFailed("patch executable not found on minion", missing=("command", "patch"))
         self.program = program
+        if not folder:
+            file.refuse_large(path)  # the program holds all of it
 
     def applied(self) -> Planned:
         """Look whether it fits and is not there yet, then apply it."""

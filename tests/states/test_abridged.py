@@ -10,14 +10,17 @@ from typing import Any
 import properties as properties
 import pytest
 from command import Machine
-from harness import HarnessHere
+from harness import HarnessHere, apply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modules import file, ini
+from modules import _paths, file, hosts, ini
 from modules.file import large_texts
 from modules.file._contents import limits, streamed
 from runner.api import StateFailed, running
+from states import host
+from states.file.patch import patch
+from states.file.serialize import serialize
 
 WANTED: list[tuple[dict[str, Any], str]] = [
     ({"a": {"b": "c"}}, "="),
@@ -127,3 +130,46 @@ def test_a_file_that_changes_between_is_not_mixed(
     path.write_text("other\nlines.\nhere.\nlast\n")
     with pytest.raises(StateFailed, match="was changed while it was being read"):
         file.whole(file.contents_of(str(path), text))
+
+
+def test_names_in_a_large_hosts_file(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path, many = (
+        tmp_path / "hosts",
+        "".join(f"0.0.0.0 ad{number}.example\n" for number in range(50)),
+    )
+    path.write_text(f"127.0.0.1 localhost\n{many}10.0.0.5 db # main\n{many}10.0.0.55 other")
+    small.setattr(hosts, "PATH", str(path))
+    small.setattr(limits, "TABLE", 200)
+    with pytest.raises(StateFailed, match="`edit_size_limit` "):
+        hosts.list_hosts()
+    assert hosts.get_ip("db") == "10.0.0.5" and hosts.get_alias("10.0.0.55") == ["other"]
+    here = HarnessHere(tmp_path)
+    apply(host.present, "web", ip=["10.0.0.5", "10.0.0.6"], current=here)
+    apply(host.absent, "ad49.example", ip=["0.0.0.0"], current=here)
+    many = many.replace("0.0.0.0 ad49.example\n", "")
+    end = "10.0.0.55 other\n10.0.0.6\t\tweb\n"
+    assert path.read_text() == (
+        f"127.0.0.1 localhost\n{many}10.0.0.5\t\tdb web\t\t# main\n{many}{end}"
+    )
+    apply(host.only, "10.0.0.55", hostnames=["x"], current=here)
+    assert path.read_text().endswith("10.0.0.55\t\tx\n10.0.0.6\t\tweb\n")
+
+
+def test_what_is_read_whole_is_refused_with_its_size(
+    small: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path, here = tmp_path / "f", HarnessHere(tmp_path)
+    path.write_text("{}" + " " * (2 << 20))
+    here.opts["edit_size_limit"] = 1
+    refused = r"f: it has 2\.0 MiB, at most 1 MiB are read; `edit_size_limit` \(MiB\) in the"
+    with running(here):
+        with pytest.raises(StateFailed, match=refused):
+            _paths.read_text(str(path))
+        with pytest.raises(StateFailed, match=refused):
+            file.text_to_edit(str(path))
+    (tmp_path / "p").write_text("--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n")
+    with pytest.raises(StateFailed, match=refused):
+        apply(patch, str(path), current=here, source=str(tmp_path / "p"))
+    with pytest.raises(StateFailed, match=refused):
+        options = {"merge_if_exists": True, "serializer": "json"}
+        apply(serialize, str(path), current=here, dataset={"a": 1}, **options)

@@ -72,8 +72,7 @@ def script_text(path: str, saltenv: str) -> str:
     local = _paths.fetched(path, saltenv)
     if local is None:
         raise CommandFailed(f"There is no file {path}", missing=("file", path))
-    with _paths.open_text(local, encoding="utf-8") as stream:
-        return stream.read()
+    return _paths.read_text(local)
 
 
 def executed(server: MysqlServer, text: str) -> dict[str, Any]:

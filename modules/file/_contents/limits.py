@@ -25,9 +25,9 @@ class TooLarge(StateFailed):
     """A file that is too large to be read whole."""
 
 
-def refuse_large(file: IO[bytes], path: str) -> None:
+def refuse_large(size: int, path: str) -> None:
     """Raise TooLarge for a file that is too large to be read whole."""
-    limit, size = limit_of_edits(), os.fstat(file.fileno()).st_size
+    limit = limit_of_edits()
     if limit and size > limit:
         raise _unreadable(path, size, limit)
 

@@ -455,7 +455,7 @@ def test_what_is_edited_has_a_limit(tmp_path: Path, roots: Path) -> None:
         file.truncate(3 << 20)
     with pytest.raises(
         StateFailed,
-        match=r"it has 3\.0 MiB, at most 2 MiB are read; `edit_size_limit` \(MiB\) in the configuration",
+        match=r"it has 3\.0 MiB, at most 2 MiB are read; `edit_size_limit` \(MiB\) in the",
     ):
         look(
             append,
