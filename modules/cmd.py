@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
-# and that a template or a module is given: what is the longest text of a template, too
-MOST_RETURNED = 64 << 20
+# bytes of a stream, the first and the last ones: that a state reports (in the answer and in the
+# history they are several times as much), that a template is given, that nobody asked for
+MOST_SHOWN, MOST_RETURNED, MOST_HIDDEN = 4 << 20, 16 << 20, 64 << 10
 
 
 def probe(
@@ -352,7 +352,7 @@ def run_all(
         reset_system_locale=reset_system_locale,
         rstrip=rstrip,
         output_encoding=output_encoding,
-        most=MOST_RETURNED,
+        most=MOST_HIDDEN if hide_output else MOST_RETURNED,
     )
     accepted = (
         [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
@@ -438,7 +438,7 @@ def retcode(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) ->
     """The exit code of a command; options as those of run_all."""
     question = shell_test(cmd, options)
     if question is None or (cwd and not _paths.isdir(cwd)) or not _is_usual_shell():
-        return int(run_all(cmd, cwd, **options)["retcode"])
+        return int(run_all(cmd, cwd, **{**options, "hide_output": True})["retcode"])
     code = int(not _holds(question))
     if code and not options.get("ignore_retcode"):
         _note_failure(code)
@@ -519,8 +519,7 @@ def script(
     local = _paths.fetched(source, env)
     if local is None:
         return {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
-    with _paths.open_text(local, encoding="utf-8", errors="surrogateescape") as file:
-        text = file.read()
+    text = _paths.read_text(local, errors="surrogateescape")
     if template:
         text = here.render(text, template, dict(context or {}), file=local, saltenv=env)
     with temporary_script(text, os.path.basename(source), options.get("runas")) as path:
