@@ -354,7 +354,9 @@ class Executor:
         waits_for = (
             partial(self.plan.waits_for, position, self.results) if mode is Mode.DRY else tuple
         )
-        result = call(Invocation(whole, mode, None, before_change, waits_for, will_be_done))
+        result = call(
+            Invocation(whole, mode, None, before_change, waits_for, will_be_done, self.number)
+        )
         result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
         if self.plan.verify and mode is Mode.REAL and self.plan.is_verified(position, result):
@@ -387,7 +389,8 @@ class Executor:
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts
-        return result._replace(run_num=self.number - 1)
+        number = self.number - 1
+        return result if result.run_num == number else result._replace(run_num=number)
 
     def _aggregated(self, position: int, mode: str) -> tuple[Step, tuple[int, ...]]:
         """The step with what it does for others, and who they are."""

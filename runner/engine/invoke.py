@@ -82,7 +82,7 @@ class Invoker:
 
     def __call__(self, invocation: Invocation) -> Result:
         """The result of one step."""
-        started = time.perf_counter()
+        started = time.perf_counter_ns()
         now = self.began = time.time()
         chunk, reaction = invocation.step.chunk, invocation.reaction
         if reaction:
@@ -102,14 +102,16 @@ class Invoker:
         if current.warnings:
             warnings = (*result.warnings, *self._warnings(invocation, current))
             result = result._replace(warnings=warnings)
-        return result._replace(
-            **_readable(result),
-            key=reaction.key if reaction else "",
-            things=(self._things or ()) if result.changes else (),
-            inputs=tuple(current.inputs),
-            started=now,
-            duration=round((time.perf_counter() - started) * 1000, 3),
-        )
+        fields = _readable(result)
+        if reaction:
+            fields["key"] = reaction.key
+        if result.changes:
+            fields["things"] = self._things or ()
+        if current.inputs:
+            fields["inputs"] = tuple(current.inputs)
+        fields["run_num"] = invocation.number + self.attempts - 1
+        fields["duration"] = (time.perf_counter_ns() - started) // 1000 / 1000
+        return result._replace(started=now, **fields)
 
     def _warnings(self, invocation: Invocation, current: Current) -> Iterator[str]:
         """Yield what a state warns of, unless a pending one may make it untrue."""

@@ -14,6 +14,7 @@ from runner.support.redaction import Secrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 Listener = Callable[[Event], None]
 
@@ -23,7 +24,8 @@ class Listeners:
 
     def __init__(self, listeners: Iterable[Listener], secrets: Secrets) -> None:
         self._listeners = tuple(listeners)
-        self._takers: dict[type[Event], tuple[Listener, ...]] = {}
+        # with what is called of them, as it is looked up once
+        self._takers: dict[type[Event], tuple[tuple[Listener, Any], ...]] = {}
         self._secrets = secrets
         self._lock = Lock()  # states may run side by side
         self.started = False  # they have heard that a run has started
@@ -51,16 +53,18 @@ class Listeners:
         event = self._secrets.event(event)
         with self._lock:
             self.started |= isinstance(event, RunStarted)
-            for listener in takers:
+            for listener, call in takers:
                 try:
-                    listener(event)
+                    call(event)
                 except Exception as error:
                     self._lose(listener, error)
 
-    def _takers_of(self, kind: type[Event]) -> tuple[Listener, ...]:
+    def _takers_of(self, kind: type[Event]) -> tuple[tuple[Listener, Any], ...]:
         """The listeners that take events of a kind: all that do not say which ones by `events`."""
         takers = self._takers[kind] = tuple(
-            listener for listener in self._listeners if kind in getattr(listener, "events", (kind,))
+            (listener, getattr(listener, "__call__"))  # noqa: B004, B009
+            for listener in self._listeners
+            if kind in getattr(listener, "events", (kind,))
         )
         return takers
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from types import GeneratorType
 
 from runner.api import Plan, command_lines, first_plan, planning, running
 from runner.engine import partial_changes
@@ -44,7 +45,7 @@ class Look:
         what it returns without that.
         """
         outcome = self.function() if self.doubts is None else self.outcome()
-        if not isinstance(outcome, Generator):
+        if not (type(outcome) is GeneratorType or isinstance(outcome, Generator)):
             raise StopIteration(outcome)
         self.begun = outcome
         if self.doubts is None:

@@ -74,6 +74,11 @@ Hooked = tuple[Step, Call, "Any"]  # with a hook of its module
 
 def asked(steps: Iterable[Step], name: str) -> list[Hooked]:
     """The bound steps whose module has a hook, with that: of most runs none."""
+    steps = tuple(steps)
+    if all(
+        name not in module.__dict__ for module in {s.call.function.module for s in steps if s.call}
+    ):
+        return []
     return [
         (step, step.call, hook)
         for step in steps
@@ -104,6 +109,7 @@ class Invocation(Record):
     # runs)
     waits_for: Callable[[], tuple[str, ...]] = tuple
     will_be_done: bool = True  # of a dry run: the real run does more than plan it
+    number: int = 0  # Salt's __run_num__ of the first attempt
 
 
 class Verdict:

@@ -451,9 +451,10 @@ class History:
     def _result(self, result: Result) -> None:
         # files of the tree may change before the run ends
         self._waiting.append((result, self._digest(result) if result.inputs else b""))
-        altered, own, tag, kept_as = list[Subject](), None, result.tag, ""
+        altered, own, tag = list[Subject](), None, ""
         if self._altered_by:
             # what others have altered since is theirs
+            tag = result.tag
             own = self._altered_by.pop(kept_as := storable(tag), None)
             altered = [subject for subject in own or () if self._altered.get(subject) == kept_as]
         as_before = not result.changes and result.result is not False and own is None
@@ -464,7 +465,8 @@ class History:
             made = result if result.changes and not result.noop else None
             if self._touched_states:
                 altered += self._along_with(altered)
-            self._look_back(altered, made, str(result.chunk.place), kept_as or storable(tag))
+            tag = tag or result.tag
+            self._look_back(altered, made, str(result.chunk.place), storable(tag))
             if result.changes and self._about.kind == "run":
                 self._note_watchers(tag)
             if as_before:  # these are many: into the database at once

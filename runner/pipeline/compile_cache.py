@@ -114,7 +114,8 @@ class CompileCache:
             ]
             plan = from_bytes(data, documents, self._session.registry)
             files = frozenset((said.env, said.sls) for said in self._former.files)
-            return plan, files, _digest(self._former)
+            made_from = self._former.settings, self._former.files, self._former.revision
+            return plan, files, _digest(made_from)
         return None
 
     def _known(self, said: Said) -> Rendered | Later:

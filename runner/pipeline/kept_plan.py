@@ -10,6 +10,7 @@ and what is to be made of what lies there.
 from __future__ import annotations
 
 import marshal
+from collections.abc import Mapping
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
@@ -39,7 +40,7 @@ from runner.model.requisite_kinds import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, TypeAlias
 
     from runner.model.places import Written
@@ -111,6 +112,28 @@ def is_built_in(function: StateFunction) -> bool:
     return function.is_built_in and (reaction is None or reaction.is_built_in)
 
 
+class _Places(Mapping["str", "Place"]):
+    """The places of arguments, each made where somebody asks for it: of most states nobody does."""
+
+    __slots__ = ("_documents", "_rows")
+
+    def __init__(self, documents: list[Document], rows: Mapping[str, _Place]) -> None:
+        self._documents, self._rows = documents, rows
+
+    def __getitem__(self, key: str) -> Place:
+        number, line, column = self._rows[key]
+        return Place(self._documents[number], line, column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
 class _Reader:
     """documents: those of the tree, and of values that nobody typed. lists, parts: what states
     share: lists of requisites as they are typed, and what became of them.
@@ -143,13 +166,13 @@ class _Reader:
     def step(self, row: _Row) -> Step:
         bound, traits, has_aggregate, values, requisites, place, places, rest = self.whole(row)
         number, line, column = place
-        at, make = self.documents, Place._make
+        at = self.documents
         chunk = Chunk._make(
             (
                 *values,
                 self.requisites(requisites) if requisites else (),
-                make((at[number], line, column)),
-                {key: make((at[n], line, column)) for key, (n, line, column) in places.items()},
+                Place._make((at[number], line, column)),
+                _Places(at, places),
                 *rest,
             )
         )

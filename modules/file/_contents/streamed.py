@@ -120,11 +120,10 @@ def streamed(path: str, looked_at: bool = True) -> Streamed:
 def same_contents(path: str, contents: Contents) -> bool:
     """Return whether a file holds just these contents."""
     with opened_to_read(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size != (len(contents) if isinstance(contents, bytes) else contents.size):
-            return False
         if isinstance(contents, bytes):
-            return _exactly(file, len(contents)) == contents
+            return _exactly(file, len(contents) + 1) == contents
+        if os.fstat(file.fileno()).st_size != contents.size:
+            return False
         return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
 
 

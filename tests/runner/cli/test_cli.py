@@ -359,7 +359,7 @@ def test_version_and_light_start() -> None:
 # (Python before 3.14 has io from its start)
 USUAL_OF_OURS, MORE_OF_OURS = 89, 3  # own modules; so many more do not fail at once
 NEEDED = """
-    collections contextlib errno fcntl functools gc io itertools keyword operator reprlib types
+    collections contextlib errno fcntl functools gc io itertools keyword operator reprlib types zlib
 """
 
 
