@@ -380,7 +380,7 @@ class History:
             self._hear_of_files(True)
             highstate = about.scope == HIGHSTATE
             self._made = made.MadeThings(self._number or 0, highstate, about.tree)
-        if self._chunks:
+        if self._begin[6]:  # total
             self._open().execute(unchanged.KILLED, (self._number,))
 
     def _hear_of_files(self, begins: bool) -> None:

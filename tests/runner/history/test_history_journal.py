@@ -78,6 +78,9 @@ def test_a_killed_run_is_in_the_history_and_can_be_undone(killed: Machine) -> No
     assert rows(killed) == {"results": 3, "changers": 6, "kept": 6, "left_behind": 3, "made": 3}
     killed("undo", "1")
     assert contents(killed) == ["old"] * 6
+    with closing(sqlite3.connect(state(killed) / "history.sqlite")) as connection:
+        said = connection.execute("SELECT outcome FROM runs ORDER BY id").fetchall()
+    assert said == [("killed",), ("done",)]
 
 
 def test_a_killed_run_says_in_which_state_it_was_killed(machine: Machine) -> None:
