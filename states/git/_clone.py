@@ -77,6 +77,18 @@ class Repository(Record):
         """Return whether the clone has a commit."""
         return self.look("cat-file", "-e", f"{sha}^{{commit}}") is not None
 
+    def refuse_locked(self) -> None:
+        """Raise StateFailed where git would not write to the work tree: it would find the lock of
+        another one, or of one that was killed.
+        """
+        lock = self.look("rev-parse", "--git-path", "index.lock")
+        if lock and file.lexists(path := os.path.join(self.target, lock)):
+            raise StateFailed(
+                f"{path} is there: another git works on this repository, or one was killed at it"
+                " (then remove the file)",
+                missing=("no file", path),
+            )
+
     def tracked_by(self, branch: str) -> str | None:
         """The remote's branch that a local one tracks."""
         name = f"refs/heads/{branch}"

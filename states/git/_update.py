@@ -43,6 +43,8 @@ class Update(Difference):
         )
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])
+        if self.options.update_head and (self.switches or self.moves or self.resets):
+            self.repository.refuse_locked()
         yield self._plan()._replace(in_dry_run=self._foresee_fetch)
         self.beside = self._beside()
         changes: dict[str, Any] = {}

@@ -71,6 +71,7 @@ def _switched(repository: Repository, present: str | None, branch: str) -> Plann
         raise StateFailed(
             f"Failed to change branch to '{branch}': the remote repository has no such branch"
         )
+    repository.refuse_locked()
     yield Plan(
         {"branch": {"old": present, "new": branch}},
         f"Branch would be changed to '{branch}'",

@@ -81,6 +81,7 @@ def detached(
         return "Already checked out at correct revision"
     if dirty and moves and not (fetches or hard_reset or force_checkout):
         _refuse(repository, target_commit.sha, split_lines(dirty))
+    repository.refuse_locked()
     done = "Repository was reset to HEAD before checking out revision"
     if not moves:
         yield Plan({}, "Repository would be reset to HEAD", provides=open_at(repository.target))

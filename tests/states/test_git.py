@@ -385,3 +385,30 @@ def test_a_dry_run_names_uncommitted_changes_that_go(
         in machine.results("sls", "a", "--test")["a"]["comment"]
     )
     assert "Uncommitted changes were discarded. " in machine.results("sls", "a")["a"]["comment"]
+
+
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [
+        ("git.latest", {"rev": "main"}),
+        ("git.detached", {"rev": "v1"}),
+        ("git.cloned", {"branch": "dev"}),
+    ],
+)
+def test_the_lock_of_another_git_is_foreseen(
+    machine: Machine, made: Path, function: str, more: dict[str, str]
+) -> None:
+    url, target = start(made, machine.folder, CLONE + MORE + "touch wt/.git/index.lock")
+    arguments = [{"name": url}, {"target": target}, more]
+    states: dict[str, Any] = {"a": {function: arguments}}
+    machine.write(a=json.dumps(states))
+    dry = machine.results("sls", "a", "--test", code=2)["a"]
+    real = machine.results("sls", "a", code=2)["a"]
+    assert dry["comment"] == real["comment"]
+    assert dry["comment"].startswith(f"{target}/.git/index.lock is there: another git works on")
+    assert not Path(target, ".git/refs/tags/v3").exists(), "nothing was fetched before"
+
+    removal = {"file.absent": [{"name": f"{target}/.git/index.lock"}, {"order": 1}]}
+    machine.write(a=json.dumps({"lock": removal, **states}))
+    assert machine.results("sls", "a", "--test")["a"]["result"] is None
+    assert machine.results("sls", "a")["a"]["changes"]
