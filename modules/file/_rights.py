@@ -206,10 +206,11 @@ def refuse_mounted(action: str, *paths: str, below: bool = False) -> None:
     """
     mounted = _paths.mount_points() if paths else []
     for path in paths:
-        origin = _paths.source(path)
-        if origin is None or _paths.islink(path):
+        if _paths.islink(path):
             continue
-        real = os.path.realpath(origin)  # os: what it is taken from
+        real = _paths.realpath(path)  # where its text is planned, it stays a mount point
+        if (origin := _paths.source(path)) is not None:
+            real = os.path.realpath(origin)  # os: what it is taken from
         points = [
             point
             for point in mounted

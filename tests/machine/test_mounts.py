@@ -83,3 +83,20 @@ def test_an_image_stays_mounted(debian: Debian) -> None:
     assert "commit=77 stays until it is mounted anew" in busy["comment"]
     debian.run(f"kill {pid}")
     debian.until("umount /mnt/image")
+
+
+def test_a_file_that_is_mounted_stays_though_its_text_is_planned(debian: Debian) -> None:
+    debian.run("cd /srv && touch over under && mount --bind under over")
+    debian.tree(
+        own="""
+/srv/over:
+  file.managed: [contents: new]
+gone:
+  file.absent: [name: /srv/over]
+"""
+    )
+    dry = debian.results("sls", "own", "--test", code=2)
+    assert (dry["/srv/over"]["result"], dry["gone"]["result"]) == (None, False)
+    real = debian.results("sls", "own", code=2)
+    assert real["gone"]["comment"] == dry["gone"]["comment"]
+    assert debian.read("cat /srv/under") == "new"
