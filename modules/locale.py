@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from modules import cmd, file
+from modules import _paths, cmd, file
+from modules._planned.machine import planned_machine
 from modules._texts.lines import one_line
 from runner.api import FormerState, StateFailed, changer, for_states
 
@@ -16,12 +17,20 @@ DEFINITIONS = ("/usr/local/share/i18n", "/usr/share/i18n")  # what locale-gen ma
 
 def _normal(name: str) -> str:
     language, _, charset = name.partition(".")
-    return f"{language}.{charset.lower().replace('-', '')}" if charset else language
+    return f"{language}.{_flat(charset)}" if charset else language
+
+
+def _flat(charset: str) -> str:
+    return charset.lower().replace("-", "")
 
 
 def list_avail() -> list[str]:
     """The locales that programs can use."""
-    return cmd.probe(["locale", "-a"]).stdout.splitlines()
+    planned = planned_machine().locales
+    now = cmd.probe(["locale", "-a"]).stdout.splitlines()
+    return [one for one in now if _normal(one) not in planned] + [
+        one for one in planned if planned[one]
+    ]
 
 
 def avail(locale: str) -> bool:
@@ -96,9 +105,25 @@ def refuse_new(locale: str) -> None:
 
 
 def _split(locale: str) -> tuple[str, str]:
-    """The name and the character set of a locale (`de_DE.UTF-8`, `de_DE ISO-8859-1`)."""
+    """The name and the character set of a locale (`de_DE.UTF-8`, `de_DE ISO-8859-1`), also of one
+    as `locale -a` writes it (`de_DE.utf8`).
+    """
     name, *rest = one_line(locale, "the locale").split() or [""]
-    return name, rest[0] if rest else name.partition(".")[2].partition("@")[0] or "UTF-8"
+    written = name.partition(".")[2].partition("@")[0]
+    charset = _charmap(written) if written else "UTF-8"
+    return name.replace(f".{written}", f".{charset}"), rest[0] if rest else charset
+
+
+def _charmap(charset: str) -> str:
+    """The name by which there is the definition of a character set."""
+    folders = [f"{folder}/charmaps" for folder in DEFINITIONS]
+    names = [name.removesuffix(".gz") for path in folders for name in _names_in(path)]
+    fitting = [name for name in names if _flat(name) == _flat(charset)]
+    return charset if charset in fitting else (fitting or [charset])[0]
+
+
+def _names_in(folder: str) -> list[str]:
+    return sorted(_paths.listdir(folder)) if _paths.isdir(folder) else []
 
 
 @for_states
@@ -115,7 +140,12 @@ def regenerate() -> None:
         raise StateFailed(f"locale-gen: {done.error_text}")
 
 
-@changer(before=former_state, planned=True)
+def _plan(locale: str, usable: bool) -> bool:
+    planned_machine().locales[_normal(_split(locale)[0])] = usable
+    return True
+
+
+@changer(before=former_state, planned=lambda locale: _plan(locale, True))
 def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make
     it.
@@ -140,12 +170,14 @@ def gen_locale(locale: str) -> bool:
 
 def is_listed(locale: str) -> bool:
     """Return whether locale-gen makes a locale."""
+    if planned_machine().locales.get(_normal(_split(locale)[0])):
+        return True
     text = file.read_bytes(LIST).decode("utf-8", "replace") if file.is_file(LIST) else ""
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return any(is_same(locale, line) for line in lines if line.strip())
 
 
-@changer(before=former_state, planned=True)
+@changer(before=former_state, planned=lambda locale: _plan(locale, False))
 def drop_locale(locale: str) -> bool:
     """Make a locale usable no more. Raises StateFailed where locale-gen fails."""
     text = file.read_bytes(LIST).decode("utf-8", "replace")

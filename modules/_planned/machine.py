@@ -56,6 +56,7 @@ class PlannedMachine(Overview):
         self.view_works: set[object] = set()
         self.environment: dict[str, str | None] = {}
         self.kernel_parameters: dict[str, str] = {}  # by path below /proc/sys
+        self.locales: dict[str, bool] = {}  # whether programs can use it, as `locale -a` has it
         self.kernel_modules: dict[str, bool] = {}
         self.mounts: dict[str, Mounted | None] = {}
         self.covered: dict[str, list[tuple[Mounted | None, Entry | None]]] = {}

@@ -50,6 +50,7 @@ SCENARIOS = [
     on("mount.swap", SWAPPED + "swapon -- /srv/swap", name="/srv/swap"),
     on("mount.swap", SWAPPED + "swapon -- /srv/swap", plans=False, name="/srv/swap", persist=False),
     on("locale.present", name="de_DE.UTF-8"),
+    on("locale.present", name="de_DE.utf8"),
     on("locale.absent", GERMAN, name="de_DE.UTF-8"),
     on("locale.absent", plans=False, name="de_DE.UTF-8"),
     on("locale.absent", name="C.UTF-8", fails="is not one that locale-gen makes"),

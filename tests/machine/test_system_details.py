@@ -207,3 +207,26 @@ def test_systemd_makes_accounts_and_directories_at_once_and_at_each_start(debian
     undone = json.loads(debian.runner("undo", "--out", "json", code=None).stdout)["local"]
     assert undone["unknown"], "what the programs made is theirs"
     debian.run("id app && test -d /srv/app && test ! -e /etc/tmpfiles.d/of-it.conf")
+
+
+SPELLINGS = """
+de_DE.UTF-8:
+  locale.present: []
+de_DE.utf8:
+  locale.present: []
+fr_FR.iso88591:
+  locale.present: []
+gone:
+  locale.absent: [name: de_DE.utf8]
+again:
+  locale.absent: [name: de_DE.UTF-8]
+"""
+
+
+def test_a_locale_is_one_however_it_is_written(debian: Debian) -> None:
+    debian.tree(own=SPELLINGS)
+    dry = debian.results("sls", "own", "--test")
+    real = debian.results("sls", "own")
+    assert [dry[id_]["changes"] for id_ in dry] == [real[id_]["changes"] for id_ in real]
+    assert [id_ for id_ in real if not real[id_]["changes"]] == ["de_DE.utf8", "again"]
+    assert debian.read("locale -a | grep _").split() == ["fr_FR.iso88591"]
