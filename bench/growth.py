@@ -78,9 +78,12 @@ def watchers(folder: Path, count: int) -> Sequence[str]:
     )
 
 
-def on_whole_files(kind: str) -> Callable[[Path, int], Sequence[str]]:
+def on_whole_files(
+    kind: str, command: Sequence[str] = ("sls",), options: Sequence[str] = ("-q",)
+) -> Callable[[Path, int], Sequence[str]]:
     """SLS files of 50 states, each of which has a requisite on all states of the file before it, or
-    behind it; of those that it includes as well.
+    behind it; of those that it includes as well. command, options: what is before and behind the
+    name of the one that brings all.
     """
 
     def prepare(folder: Path, count: int) -> Sequence[str]:
@@ -97,7 +100,7 @@ def on_whole_files(kind: str) -> Callable[[Path, int], Sequence[str]]:
                     for n in range(50)
                 )
             )
-        return "sls", f"f{0 if kind == 'prereq' else numbers[-1]}", "-q"
+        return *command, f"f{0 if kind == 'prereq' else numbers[-1]}", *options
 
     return prepare
 
@@ -257,6 +260,13 @@ LOADS = (
             f"{kind} on whole SLS files", "states", (500, 1000, 2000, 4000), prepare, first=True
         )
         for kind, prepare in ((kind, on_whole_files(kind)) for kind in ("require", "prereq"))
+    ),
+    Growing(
+        "the page of require on whole SLS files",
+        "states",
+        (500, 1000, 2000, 4000),
+        on_whole_files("require", ("show", "graph"), ("--out", "html")),
+        first=True,
     ),
     Growing("SLS files, each includes the next", "files", SLS_FILES, chain),
     Growing("the same, assigned by the top file", "files", SLS_FILES, assigned),

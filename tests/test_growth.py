@@ -19,7 +19,9 @@ from needing import needs_root
 from runner import pipeline
 from runner.model.errors import CompileError
 from runner.sources.config import load as config
+from runner.support.drawing import page
 from runner.tools.check import check
+from runner.tools.queries import explain
 
 
 def states(count: int, *requisites: str, first: int = 0) -> str:
@@ -234,6 +236,24 @@ def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Pat
     runs(3)  # what is loaded once
     for few, some, many in zip(*map(runs, (20, 40, 80)), strict=True):
         assert many - some < 2.3 * (some - few), f"20: {few}, 40: {some}, 80: {many} lines"
+
+
+@pytest.mark.parametrize("kind", ["require", "prereq"])
+@pytest.mark.parametrize("asked", ["page", "why"])
+def test_to_show_requisites_on_many_states_costs_what_is_written(
+    kind: str, asked: str, tmp_path: Path
+) -> None:
+    def show(count: int) -> int:
+        first = "".join(f"a{n}: test.nop\n" for n in range(count))
+        second = states(count, f"    - {kind}: [{{{{test: 'a*'}}}}]\n")
+        options = options_for(tmp_path / str(count), {"a": first + second})
+        if asked == "why":
+            return counted(lambda: explain.why(options, "a0", ["a"]))
+        return counted(lambda: page.html(explain.picture(options, ["a"])[0], "x"))
+
+    show(30)  # what is loaded once
+    few, some, many = map(show, (60, 120, 240))
+    assert many - some < 2.3 * (some - few), f"60: {few}, 120: {some}, 240: {many} lines"
 
 
 @pytest.mark.parametrize("name", TREES)

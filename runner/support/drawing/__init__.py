@@ -77,7 +77,7 @@ def _edge_on_all(group: EdgeGroup, sets: dict[tuple[tuple[int, ...], bool], int]
     return edge
 
 
-def _at(drawn: Picture, end: int) -> Sequence[int]:
+def at(drawn: Picture, end: int) -> Sequence[int]:
     """The states at an end of an edge."""
     found: Sequence[int] = [end] if end >= 0 else drawn["sets"][-1 - end]
     return found
@@ -90,10 +90,36 @@ def single(drawn: Picture) -> Picture:
     edges: Iterator[Mapping[str, Any]] = (
         {**edge, "first": first, "then": then}
         for edge in drawn["edges"]
-        for first in _at(drawn, edge["first"])
-        for then in _at(drawn, edge["then"])
+        for first in at(drawn, edge["first"])
+        for then in at(drawn, edge["then"])
     )
     return {"states": drawn["states"], "edges": [*edges], "cycles": drawn["cycles"]}
+
+
+def bundled(drawn: Picture) -> Picture:
+    """The same with one edge for those that the states of an SLS have on the same set."""
+    if "sets" not in drawn:
+        return drawn
+    sets = [*drawn["sets"]]
+    bundles: dict[tuple[Any, ...], tuple[dict[str, Any], list[int]]] = {}
+    edges: list[dict[str, Any]] = []
+    for edge in drawn["edges"]:
+        ends = edge["first"], edge["then"]
+        if min(ends) >= 0:
+            edges.append(edge)
+            continue
+        own = "first" if edge["first"] >= 0 else "then"
+        holder = drawn["states"][edge[own]]
+        key = min(ends), own, edge["kind"], edge["automatic"], edge["cycle"], holder["sls"]
+        if key not in bundles:
+            bundles[key] = {**edge}, []
+            edges.append(bundles[key][0])
+        bundles[key][1].append(edge[own])
+    for (_, own, *_), (edge, holders) in bundles.items():
+        if len(holders) > 1:
+            edge[own] = -1 - len(sets)
+            sets.append(holders)
+    return {**drawn, "edges": edges, "sets": sets}
 
 
 def _edge(edge: Edge, tied: bool) -> dict[str, Any]:
@@ -137,7 +163,7 @@ def folded(drawn: Picture) -> dict[str, Any]:
 
     def of_sls(end: int) -> Counter[int]:
         if end not in counted:
-            counted[end] = Counter(index[states[number]["sls"]] for number in _at(drawn, end))
+            counted[end] = Counter(index[states[number]["sls"]] for number in at(drawn, end))
         return counted[end]
 
     for edge in drawn["edges"]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from runner.model.requisite_kinds import FAMILIES, KINDS
-from runner.support.drawing import MANY, Picture, by_sls, folded, label, single
+from runner.support.drawing import MANY, Picture, at, bundled, by_sls, folded, label, single
 from runner.support.drawing.layout import telling
 from runner.support.drawing.svg import ENDS, Arrow, Node, drawing, escape
 
 UNFOLDED = 60  # so many states are all shown from the start
 MOST_TOLD = 300  # relationships of a cycle; of one with more its SLS files are drawn
+MANY_BOXES = 12  # other SLS files that all states have the same to do with: of more, one box
 FEW = 3  # so many states of another SLS are drawn; of more only the SLS
 
 State = Mapping[str, Any]
@@ -27,18 +29,19 @@ State = Mapping[str, Any]
 
 def html(drawn: Picture, title: str) -> str:
     """The whole page."""
-    drawn = single(drawn)
+    drawn = bundled(drawn)
     states, groups = drawn["states"], by_sls(drawn["states"])
+    ends = _Ends(drawn)
     anchors = {sls: f"sls-{number}" for number, sls in enumerate(groups)}
     counted = (
         _many(len(states), "state"),
         _many(len(groups), "SLS file"),
-        _many(len(drawn["edges"]), "relationship"),
+        _many(sum(map(ends.count, drawn["edges"])), "relationship"),
     )
     summary = "{} in {}, {}".format(*counted)
     touching: dict[str, list[Mapping[str, Any]]] = {sls: [] for sls in groups}
     for edge in drawn["edges"]:
-        for sls in dict.fromkeys(states[edge[end]]["sls"] for end in ("first", "then")):
+        for sls in dict.fromkeys((*ends.by_sls(edge["first"]), *ends.by_sls(edge["then"]))):
             touching[sls].append(edge)
     few = folded(drawn)
     how = "An arrow leads from a state to what depends on it. A box leads to its states."
@@ -68,7 +71,7 @@ def html(drawn: Picture, title: str) -> str:
                 " close all</button></p>"
             ),
             *(
-                _section(sls, members, touching[sls], states, anchors, opens)
+                _section(sls, members, touching[sls], ends, anchors, opens)
                 for sls, members in groups.items()
             ),
             f"<script>{_asset('page.js')}</script>\n</body>\n</html>",
@@ -214,57 +217,137 @@ def _state_node(state: State, where: str = "", style: str = "", link: str = "") 
 # ---------------------------------------------------------------- one SLS
 
 
+class _Ends:
+    """The ends of edges: a state, or a set of states (`picture` says which)."""
+
+    def __init__(self, drawn: Picture) -> None:
+        self.drawn = drawn
+        self.states: Sequence[State] = drawn["states"]
+        self._by_sls: dict[int, dict[str, list[int]]] = {}
+
+    def by_sls(self, end: int) -> dict[str, list[int]]:
+        """The states at an end, by their SLS."""
+        if end not in self._by_sls:
+            numbers: dict[str, list[int]] = {}
+            self._by_sls[end] = numbers
+            for number in at(self.drawn, end):
+                numbers.setdefault(self.states[number]["sls"], []).append(number)
+        return self._by_sls[end]
+
+    def count(self, edge: Mapping[str, Any]) -> int:
+        """How many relationships an edge stands for."""
+        return len(at(self.drawn, edge["first"])) * len(at(self.drawn, edge["then"]))
+
+
 def _section(
     sls: str,
     members: Sequence[int],
     edges: Sequence[Mapping[str, Any]],
-    states: Sequence[State],
+    ends: _Ends,
     anchors: Mapping[str, str],
     opens: str,
 ) -> str:
     tied = (
         ' <span class="tied">in a cycle</span>'
-        if any(states[number]["cycle"] for number in members)
+        if any(ends.states[number]["cycle"] for number in members)
         else ""
     )
     count = _many(len(members), "state")
-    picture = _framed(_of_sls(members, edges, states, anchors))
+    picture = _framed(_OfSls(sls, members, ends, anchors).drawn(edges))
     return (
         f'<details id="{anchors[sls]}"{opens}><summary><code>{escape(sls)}</code> <span'
         f' class="soft">{count}</span>{tied}'
-        f"</summary>\n{picture}\n{_table(members, edges, states)}</details>"
+        f"</summary>\n{picture}\n{_table(members, edges, ends)}</details>"
     )
 
 
-def _of_sls(
-    members: Sequence[int],
-    edges: Sequence[Mapping[str, Any]],
-    states: Sequence[State],
-    anchors: Mapping[str, str],
-) -> str:
-    """The states of an SLS with their neighbours of others."""
-    nodes = [_state_node(states[number]) for number in members]
-    index = {number: place for place, number in enumerate(members)}
-    outside: dict[str, set[int]] = {}
-    for edge in edges:
-        for number in (edge["first"], edge["then"]):
-            if number not in index:
-                outside.setdefault(states[number]["sls"], set()).add(number)
-    for sls, numbers in outside.items():
-        link = f"#{anchors[sls]}"
-        if len(numbers) <= FEW:
-            for number in sorted(numbers):
-                index[number] = len(nodes)
-                nodes.append(_state_node(states[number], f" in {sls}", "other", link))
-        else:
-            index |= dict.fromkeys(numbers, len(nodes))
-            tip = "\n".join(label(states[number]) for number in sorted(numbers))
-            nodes.append(Node(sls, f"{len(numbers)} states", tip, "other", link))
-    arrows: dict[tuple[int, int, str], Arrow] = {}
-    for edge in edges:
-        arrow = _arrow(edge, index[edge["first"]], index[edge["then"]])
-        arrows.setdefault((arrow.first, arrow.then, arrow.style), arrow)
-    return drawing(nodes, _of_all(list(arrows.values()), len(members), nodes))
+class _OfSls:
+    """The picture of the states of an SLS with their neighbours of others."""
+
+    def __init__(
+        self, sls: str, members: Sequence[int], ends: _Ends, anchors: Mapping[str, str]
+    ) -> None:
+        self._sls, self._members, self._ends, self._anchors = sls, members, ends, anchors
+        self._nodes = [_state_node(ends.states[number]) for number in members]
+        self._index = {number: place for place, number in enumerate(members)}
+        self._boxes: dict[int, tuple[list[int], list[int]]] = {}
+        self._sets: dict[int, int] = {}
+
+    def drawn(self, edges: Sequence[Mapping[str, Any]]) -> str:
+        self._add_others(edges)
+        arrows: dict[tuple[int, int, str], Arrow] = {}
+        done: set[tuple[int, int, str]] = set()
+        for edge in edges:
+            arrow = _arrow(edge, self._key(edge["first"]), self._key(edge["then"]))
+            if arrow[:2] + arrow[3:] in done:
+                continue
+            done.add((arrow.first, arrow.then, arrow.style))
+            for first, then in self._pairs(edge["first"], edge["then"]):
+                between = arrow._replace(first=first, then=then)
+                arrows.setdefault((first, then, arrow.style), between)
+        own = len(self._members)
+        drawn = _of_all([*arrows.values()], own, self._nodes)
+        return drawing(*_few_others(self._nodes, drawn))
+
+    def _key(self, end: int) -> int:
+        """The box of a state, or the number of a set."""
+        return end if end < 0 else self._index[end]
+
+    def _add_others(self, edges: Iterable[Mapping[str, Any]]) -> None:
+        """Add the boxes of other SLS files."""
+        outside: dict[str, dict[int, None]] = {}
+        seen: set[int] = set()
+        for edge in edges:
+            pair = edge["first"], edge["then"]
+            for end, other in (pair, pair[::-1]):
+                if end not in seen and self._sls in self._ends.by_sls(other):
+                    seen.add(end)
+                    for sls, numbers in self._ends.by_sls(end).items():
+                        if sls != self._sls:
+                            outside.setdefault(sls, {}).update(dict.fromkeys(numbers))
+        for sls, found in outside.items():
+            link, numbers = f"#{self._anchors[sls]}", sorted(found)
+            if len(numbers) <= FEW:
+                for number in numbers:
+                    self._index[number] = len(self._nodes)
+                    node = _state_node(self._ends.states[number], f" in {sls}", "other", link)
+                    self._nodes.append(node)
+            else:
+                self._index |= dict.fromkeys(numbers, len(self._nodes))
+                tip = "\n".join(label(self._ends.states[number]) for number in numbers)
+                self._nodes.append(Node(sls, f"{len(numbers)} states", tip, "other", link))
+
+    def _pairs(self, first: int, then: int) -> Iterator[tuple[int, int]]:
+        """The boxes with an arrow between them, one of which at least belongs to this SLS."""
+        (own, others), (own_then, others_then) = self._boxes_of(first), self._boxes_of(then)
+        yield from product(own, others_then)
+        yield from product(others, own_then)
+        if own and own_then:
+            yield from product(self._together(first, own), self._together(then, own_then))
+
+    def _boxes_of(self, end: int) -> tuple[list[int], list[int]]:
+        """The boxes of the states at an end: those of this SLS, and others."""
+        if end not in self._boxes:
+            numbers = self._ends.by_sls(end)
+            own = [self._index[number] for number in numbers.get(self._sls, ())]
+            others = (
+                self._index[number]
+                for sls, of_sls in numbers.items()
+                for number in of_sls
+                if sls != self._sls and number in self._index
+            )
+            self._boxes[end] = own, [*dict.fromkeys(others)]
+        return self._boxes[end]
+
+    def _together(self, end: int, own: Sequence[int]) -> Sequence[int]:
+        """The boxes of states of this SLS for arrows among them: many have one box."""
+        if len(own) <= FEW:
+            return own
+        if end not in self._sets:
+            self._sets[end] = len(self._nodes)
+            tip = "\n".join(self._nodes[number].title for number in own)
+            self._nodes.append(Node(f"{len(own)} of these states", "of this SLS", tip))
+        return [self._sets[end]]
 
 
 def _of_all(arrows: list[Arrow], own: int, nodes: list[Node]) -> list[Arrow]:
@@ -299,31 +382,85 @@ def _of_all(arrows: list[Arrow], own: int, nodes: list[Node]) -> list[Arrow]:
     return remaining
 
 
-def _table(
-    members: Sequence[int], edges: Iterable[Mapping[str, Any]], states: Sequence[State]
-) -> str:
-    waits: dict[int, list[tuple[str, State]]] = {}
+def _few_others(nodes: Sequence[Node], arrows: Sequence[Arrow]) -> tuple[list[Node], list[Arrow]]:
+    """The same with one box for many other SLS files that have the same arrows."""
+    arrows = list(arrows)
+    of_box: dict[int, set[tuple[int, bool, str]]] = {}
+    for first, then, _, style in arrows:
+        for box, other, leads in ((first, then, True), (then, first, False)):
+            if nodes[box].style == "other":
+                of_box.setdefault(box, set()).add((other, leads, style))
+    alike: dict[frozenset[tuple[int, bool, str]], list[int]] = {}
+    for box, ends in of_box.items():
+        alike.setdefault(frozenset(ends), []).append(box)
+    index = {box: box for box in range(len(nodes))}
+    drawn = list(nodes)
+    for boxes in alike.values():
+        if len(boxes) > MANY_BOXES:
+            index |= dict.fromkeys(boxes, boxes[0])
+            tip = "\n".join(f"{nodes[box].title}: {nodes[box].below}" for box in boxes)
+            drawn[boxes[0]] = Node(f"{len(boxes)} others", "SLS files and states", tip, "other")
+    kept = [box for box, shown in index.items() if box == shown]
+    place = {box: number for number, box in enumerate(kept)}
+    few: dict[tuple[int, int, str], Arrow] = {}
+    for arrow in arrows:
+        first, then = place[index[arrow.first]], place[index[arrow.then]]
+        few.setdefault((first, then, arrow.style), arrow._replace(first=first, then=then))
+    return [drawn[box] for box in kept], [*few.values()]
+
+
+def _table(members: Sequence[int], edges: Iterable[Mapping[str, Any]], ends: _Ends) -> str:
+    sls = ends.states[members[0]]["sls"]
+    waits: dict[int, list[tuple[str, Mapping[str, list[int]]]]] = {}
+    of_sets: dict[tuple[str, int], dict[str, list[int]]] = {}
     for edge in edges:
-        waits.setdefault(edge["then"], []).append((edge["kind"], states[edge["first"]]))
+        kind, then, firsts = edge["kind"], edge["then"], ends.by_sls(edge["first"])
+        if then >= 0:
+            waits.setdefault(then, []).append((kind, firsts))
+            continue
+        if (kind, then) not in of_sets:
+            of_sets[kind, then] = {}
+            for number in ends.by_sls(then).get(sls, ()):
+                waits.setdefault(number, []).append((kind, of_sets[kind, then]))
+        for first, numbers in firsts.items():
+            of_sets[kind, then].setdefault(first, []).extend(numbers)
+    lines = [dict.fromkeys(_waits(waits.get(number, ()), ends.states)) for number in members]
+    common = [line for line in lines[0] if all(line in others for others in lines)]
+    common = common if min(len(members), len(common)) > FEW else []
     rows = []
-    for number in members:
-        state = states[number]
-        lines = "<br>".join(escape(text) for text in dict.fromkeys(_waits(waits.get(number, ()))))
+    for number, told in zip(members, lines, strict=True):
+        state = ends.states[number]
+        own = "<br>".join(escape(line) for line in told if line not in common)
         rows.append(
             f'<tr><td>{state["position"] or ""}</td><td class="state">{escape(label(state))}</td>'
-            f'<td>{lines}</td><td class="soft">{escape(state["place"])}</td></tr>'
+            f'<td>{own}</td><td class="soft">{escape(state["place"])}</td></tr>'
         )
+    each = f"<p>Each of these states: {escape(', '.join(common))}</p>\n" if common else ""
     head = "<tr><th></th><th>State</th><th>Depends on</th><th>Declared at</th></tr>"
-    return f"<table>{head}{''.join(rows)}</table>"
+    return f"{each}<table>{head}{''.join(rows)}</table>"
 
 
-def _waits(waits: Iterable[tuple[str, State]]) -> Iterator[str]:
-    """The states that a state depends on; many of one SLS are only counted."""
-    groups: dict[tuple[str, str], list[State]] = {}
-    for kind, state in waits:
-        groups.setdefault((kind, state["sls"]), []).append(state)
-    for (kind, sls), members in groups.items():
-        if len(members) > FEW:
-            yield f"{kind} {len(members)} states of {sls}"
+def _waits(
+    waits: Iterable[tuple[str, Mapping[str, list[int]]]], states: Sequence[State]
+) -> Iterator[str]:
+    """The states that a state depends on; many of one SLS are only counted, and so are many SLS
+    files.
+    """
+    groups: dict[tuple[str, str], list[list[int]]] = {}
+    for kind, firsts in waits:
+        for sls, numbers in firsts.items():
+            groups.setdefault((kind, sls), []).append(numbers)
+    many: dict[str, list[int]] = {}
+    for (kind, sls), parts in groups.items():
+        count = sum(map(len, parts))
+        if count > FEW and len(many.setdefault(kind, [])) >= MANY_BOXES:
+            many[kind].append(count)
+        elif count > FEW:
+            many[kind].append(0)
+            yield f"{kind} {count} states of {sls}"
         else:
-            yield from (f"{kind} {label(state)}" for state in members)
+            yield from (f"{kind} {label(states[number])}" for part in parts for number in part)
+    for kind, counts in many.items():
+        rest = [count for count in counts if count]
+        if rest:
+            yield f"{kind} {sum(rest)} states of {_many(len(rest), 'other SLS file')}"

@@ -5,10 +5,11 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.chunk import Chunk, Edge, EdgeGroup, Relations
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RunnerError
 from runner.model.highdata import HighData
@@ -67,13 +68,8 @@ def _one(number: int, run: ExplainedRun) -> dict[str, Any]:
     chunk = run.chunks[number]
     position = run.position
     # a watch that stands where its holder does was not typed: it is told as automatic
-    typed = [
-        edge
-        for group in run.relations.edges.groups
-        if number in (group.holder, *group.targets)
-        and group.place != run.chunks[group.holder].place
-        for edge in group.edges()
-    ]
+    touching = [*_touching(number, run.relations)]
+    typed = [edge for group, edge in touching if group.place != run.chunks[group.holder].place]
     return {
         "state": label(chunk),
         "id": chunk.id,
@@ -87,7 +83,7 @@ def _one(number: int, run: ExplainedRun) -> dict[str, Any]:
         "of": len(position),
         "order": chunk.order,
         "order_place": None if _by_definition(chunk) else _place(chunk, "order"),
-        "moved": _moved(number, run, position),
+        "moved": _moved(number, run, position, [edge for _, edge in touching]),
         "arguments": dict(_arguments(chunk)),
         "waits_for": _sorted(
             _waits(edge, run, position) for edge in typed if edge.holder == number
@@ -101,6 +97,19 @@ def _one(number: int, run: ExplainedRun) -> dict[str, Any]:
             if number in (first, then)
         ],
     }
+
+
+def _touching(number: int, relations: Relations) -> Iterator[tuple[EdgeGroup, Edge]]:
+    """The requisites that a state is an end of."""
+    is_among: dict[int, bool] = {}  # by targets
+    for group in relations.edges.groups:
+        if group.holder == number:
+            yield from ((group, edge) for edge in group.edges())
+            continue
+        if id(group.targets) not in is_among:
+            is_among[id(group.targets)] = number in group.targets
+        if is_among[id(group.targets)]:
+            yield group, group.on(number)
 
 
 def label(chunk: Chunk) -> str:
@@ -164,27 +173,22 @@ def _by_definition(chunk: Chunk) -> bool:
     return chunk.origins.get("order") == "definition" or "order" not in chunk.arg_places
 
 
-def _moved(number: int, run: ExplainedRun, position: Mapping[int, int]) -> list[dict[str, str]]:
+def _moved(
+    number: int, run: ExplainedRun, position: Mapping[int, int], touching: Iterable[Edge]
+) -> list[dict[str, str]]:
     """Return what moved it away from where its order number puts it: what it waits for later, what
     waits for it earlier.
 
     The numbers of the chunks are their places by order number.
     """
+    explicit = ((*edge.sequence, str(edge.kind)) for edge in touching if edge.sequence)
     moves = []
-    for first, then, kind in _pairs(run.relations):
+    for first, then, kind in chain(explicit, run.relations.automatic):
         if then == number and first > number:
             moves.append({"direction": "later", "state": label(run.chunks[first]), "kind": kind})
         if first == number and then < number and position[first] < position[then]:
             moves.append({"direction": "earlier", "state": label(run.chunks[then]), "kind": kind})
     return moves
-
-
-def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
-    """(what runs first, what then, the kind)."""
-    for edge in relations.edges:
-        if edge.sequence:
-            yield *edge.sequence, str(edge.kind)
-    yield from relations.automatic
 
 
 def _waits(edge: Edge, run: ExplainedRun, position: Mapping[int, int]) -> dict[str, Any]:

@@ -263,3 +263,22 @@ def test_many_states_that_need_the_same_others_are_drawn_by_way_of_a_point() -> 
     assert len(each["edges"]) == count * count
     assert f"{count * count} relationships" in page.html(data, "x")
     assert dot_mermaid.mermaid(data).count("\n") < 5
+
+
+def test_a_page_of_many_states_on_whole_files_is_as_long_as_the_tree(machine: Machine) -> None:
+    def page_of(count: int) -> str:
+        names = [f"f{number}" for number in range(20)]
+        for number, name in enumerate(names):
+            asked = f"    - require: [{{sls: f{number - 1}}}]\n" if number else "    - order: 1\n"
+            text = f"include: [f{number - 1}]\n" if number else ""
+            text += "".join(f"{name}_{n}:\n  test.nop:\n{asked}" for n in range(count))
+            machine.write(**{name: text})
+        return machine("show", "graph", "f19", "--out", "html").stdout
+
+    few, many = page_of(12), page_of(24)
+    assert len(many) < 2.1 * len(few)
+    own = many[many.index('<details id="sls-19"') :]
+    assert "Each of these states: require 24 states of f0, require 24 states of f1, " in own
+    assert "require 168 states of 7 other SLS files</p>" in own
+    assert "19 others" in own and "each of these 24 states" in own, "one box for all"
+    assert "109440 relationships" in many, "24 * 24 * 19 * 20 / 2"
