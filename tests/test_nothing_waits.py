@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import subprocess
+from collections.abc import Callable
 
 import pytest
 from command import Machine
@@ -62,13 +63,17 @@ def odd(machine: Machine) -> Machine:
     return machine
 
 
-def on_a_terminal(machine: Machine, *words: str) -> tuple[int, str]:
+def on_a_terminal(
+    machine: Machine, *words: str, code: str = "", hear: Callable[[bytes], object] = bytes
+) -> tuple[int, str]:
     """The exit code of a runner that has a terminal, where somebody typed a line, and what it shows
-    there.
+    there. code: instead of the program's. hear: is told what it shows so far.
     """
+    argv = machine.argv(*words)
+    argv[2] = code or argv[2]
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execve(machine.argv()[0], machine.argv(*words), machine.environment)
+        os.execve(argv[0], argv, machine.environment)
     os.write(terminal, b"typed\n")
     shown = b""
     while True:
@@ -77,10 +82,71 @@ def on_a_terminal(machine: Machine, *words: str) -> tuple[int, str]:
         except OSError:  # its other end is closed
             break
         shown += more
+        hear(shown)
         if not more:
             break
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+
+_IMPATIENT = """
+from runner.cli import main
+from runner.output import live
+live.LONG = live.TICK = 0.01
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("until test -e {0}; do sleep 0.1; done", b"(sh runs, and has printed nothing)"),
+        (
+            "(until test -e {0}; do sleep 0.1; done) & echo hi",
+            b"(sh has ended; what it has started holds its output open)",
+        ),
+    ],
+)
+def test_a_terminal_says_what_is_waited_for(machine: Machine, command: str, told: bytes) -> None:
+    go = machine.folder / "go"
+    machine.write(
+        a=f"waits:\n  cmd.run:\n    - name: '{command.format(go)}'\n    - shell: /bin/sh\n"
+        f"    - timeout: {PATIENCE}\n"
+        "quick:\n  test.nop: []\n"
+    )
+    machine.environment["TERM"] = "xterm"
+
+    def hear(so_far: bytes) -> None:
+        if told in so_far:
+            go.touch()
+
+    code, shown = on_a_terminal(machine, "sls", "a", code=_IMPATIENT, hear=hear)
+    assert code == 0 and told.decode() in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("nohup foo -v &", 1),
+        ("cd /srv && ./daemon & ", 1),
+        ("foo >/dev/null 2>&1 &", 0),
+        ("foo &>>/var/log/foo &", 0),
+        ("foo && bar", 0),
+        ("foo & wait", 0),
+    ],
+)
+def test_what_stays_in_the_background_with_the_output_is_found(
+    machine: Machine, command: str, expected: int
+) -> None:
+    unless = ", unless: 'true'"
+    machine.write(
+        top="base: {'*': [a]}",
+        a=f"a:\n  cmd.run: [name: '{command}'{unless}]\n"
+        f"b:\n  cmd.run: [name: '{command}', bg: true{unless}]\n",
+    )
+    said = machine("check").stdout
+    assert said.count("closes its output") == expected
+    assert said.count("write `- bg: True`") == expected
 
 
 def check(results: dict[str, dict[str, object]]) -> None:

@@ -392,6 +392,9 @@ class StreamOutput:
         if len(self._last) > 2 * self._half:  # seldom, since it moves what stays
             self._cut()
 
+    def __bool__(self) -> bool:
+        return bool(self._first or self._last)
+
     def _cut(self) -> None:
         surplus = len(self._last) - self._half
         if surplus > 0:
@@ -417,7 +420,7 @@ def communicate(
     import selectors
 
     outputs = StreamOutput(most), StreamOutput(most)
-    follow = command_output.begun()
+    follow = command_output.begun(lambda: _told(process, any(outputs)))
     until = None if timeout is None else time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
         for stream, output in zip((process.stdout, process.stderr), outputs, strict=True):
@@ -443,6 +446,17 @@ def communicate(
                     _close(selector, key.fileobj)  # type: ignore[arg-type]  # a stream was registered
     process.wait(_seconds_left(process, until))
     return outputs
+
+
+def _told(process: subprocess.Popen[bytes], has_printed: bool) -> str:
+    """What a program does that is waited for, where it does not say so itself."""
+    name = os.path.basename(str(process.args[0]))  # type: ignore[index]  # a list of words
+    if process.returncode is not None:
+        return ""
+    with suppress(ChildProcessError):
+        if _has_ended(process):
+            return f"{name} has ended; what it has started holds its output open"
+    return "" if has_printed else f"{name} runs, and has printed nothing"
 
 
 def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> float | None:

@@ -21,6 +21,7 @@ class _LastOutput:
     def __init__(self) -> None:
         self.followed = False
         self.last = bytearray()
+        self.told: Callable[[], str] = str
 
 
 _output = _LastOutput()
@@ -31,17 +32,25 @@ def follow() -> None:
     _output.followed = True
 
 
-def begun() -> Callable[[bytes], object]:
-    """Note that a command begins; gives what takes its output. A state with `no_log` shows none."""
+def begun(told: Callable[[], str] = str) -> Callable[[bytes], object]:
+    """Note that a command begins; gives what takes its output. A state with `no_log` shows none.
+    told: says what it does, where its output does not; empty when it has ended.
+    """
     if not _output.followed:
         return _ignore
+    _output.told = told
     printed = _output.last = bytearray()
     return _ignore if is_silent() else lambda data: _add(printed, data)
 
 
 def forget() -> None:
     """Note that the state has ended whose commands were followed."""
-    _output.last = bytearray()
+    _output.last, _output.told = bytearray(), str
+
+
+def told() -> str:
+    """What the command that was started last does, where its output does not say so."""
+    return _output.told()
 
 
 def last() -> bytes:

@@ -12,6 +12,7 @@ from runner.output import text as output_text
 from runner.support.redaction import redact_all
 
 TICK = 1.0  # seconds between two looks at the clock
+LONG = 5.0  # seconds of a command that says nothing until it is told what is waited for
 TAIL = 5  # lines that a command has printed last
 # lines that are too wide are cut by the terminal, which knows how wide its characters are
 _ERASE = "\r\x1b[J"
@@ -34,11 +35,14 @@ class LiveLine:
 
     A thread moves the clock on; it does nothing else, so that it holds no lock which a program that
     is started meanwhile could inherit. write: puts text on the terminal. width: columns. tail:
-    gives the lines that are shown below, from the first tick on.
+    gives the lines that are shown below after some seconds, from the first tick on.
     """
 
     def __init__(
-        self, write: Callable[[str], None], width: int, tail: Callable[[], Sequence[str]] = tuple
+        self,
+        write: Callable[[str], None],
+        width: int,
+        tail: Callable[[float], Sequence[str]] = lambda seconds: (),
     ) -> None:
         self._write, self._width, self._tail = write, width, tail
         self._text, self._began = "", 0.0
@@ -71,7 +75,9 @@ class LiveLine:
     def _tick(self) -> None:
         while True:
             time.sleep(TICK)
-            tail = self._tail() if self._text else ()  # not under the lock: it may write to the log
+            seconds = time.monotonic() - self._began
+            # not under the lock: it may write to the log
+            tail = self._tail(seconds) if self._text else ()
             with self._lock:
                 if self._text:
                     self._draw(tail)
@@ -86,8 +92,9 @@ class LiveLine:
         self._write(line)
 
 
-def command_tail() -> list[str]:
-    """The last lines that the command that runs now has printed, without secrets.
+def command_tail(seconds: float) -> list[str]:
+    """The last lines that the command that runs now has printed, without secrets, and what is
+    waited for. seconds: how long.
 
     Only lines that have ended: half a secret could not be recognised.
     """
@@ -95,4 +102,11 @@ def command_tail() -> list[str]:
 
     text = re.sub(_ESCAPES, "", command_output.last().decode("utf-8", "replace"))
     ended = re.split(r"[\r\n]+", redact_all(text))[:-1]
-    return [output_text.safe(line.expandtabs()) for line in ended if line.strip()][-TAIL:]
+    lines = [line.expandtabs() for line in ended if line.strip()]
+    return [*map(output_text.safe, lines), *waited_for(seconds)][-TAIL:]
+
+
+def waited_for(seconds: float) -> list[str]:
+    """What a command does that says nothing itself, once it has lasted for some seconds."""
+    told = command_output.told() if seconds >= LONG else ""
+    return [output_text.safe(f"({redact_all(told)})")] if told else []

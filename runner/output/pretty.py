@@ -290,10 +290,8 @@ class Pretty:
 
 
 def _live_line(write: Callable[[str], None], width: int, with_tail: bool) -> LiveLine:
-    if not with_tail:
-        return live.LiveLine(write, width)
     command_output.follow()
-    return live.LiveLine(write, width, live.command_tail)
+    return live.LiveLine(write, width, live.command_tail if with_tail else live.waited_for)
 
 
 _COLOUR = {

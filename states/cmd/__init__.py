@@ -42,9 +42,12 @@ def dry_run_check(
     cmd.refuse_surroundings(cwd, runas, group, shell, root, umask)
 
 
-def traps(fun: str, name: str, env: object = None, **_: object) -> Iterator[Trap]:
-    """A variable that was to be added to: no shell reads its value."""
-    return _traps.added_to(env)
+def traps(
+    fun: str, name: str, env: object = None, bg: object = False, **_: object
+) -> Iterator[Trap]:
+    """A variable that was to be added to, which no shell reads; what stays in the background."""
+    yield from _traps.added_to(env)
+    yield from _traps.left_behind(name, bg)
 
 
 def run(name: Word[str], command: AnyCommand = Command()) -> Planned:

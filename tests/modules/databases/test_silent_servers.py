@@ -30,9 +30,7 @@ def comment(machine: Machine, sls: str) -> str:
     return str(result["comment"])
 
 
-def test_clients_of_databases_are_told_how_long(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clients_of_databases_are_told_how_long(machine: Machine) -> None:
     programs = machine.folder / "programs"
     program(programs / "psql", PSQL)
     program(programs / "mariadb", MARIADB)
