@@ -31,6 +31,7 @@ from runner.api import (
     for_states,
     here,
 )
+from runner.api.durability import installs_later, text_that_waits
 from runner.api.planning import only_files
 
 NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
@@ -90,13 +91,22 @@ class CronEntry(Record):
         ]
 
 
-@cached_look(
-    "crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}"
-)
 def read(user: str) -> tuple[str, ...]:
     """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no
     such user.
     """
+    waits = text_that_waits(crontab_of(user))
+    return _read(user) if waits is None else waits
+
+
+@for_states
+def crontab_of(user: str) -> str:
+    """A user's crontab as what its program puts in its place."""
+    return f"crontab of {user}"
+
+
+@cached_look("crontabs", *(f"{spool}/{{0}}" for spool in SPOOLS))
+def _read(user: str) -> tuple[str, ...]:
     if is_planned(_accounts.PASSWD) or is_planned(_path(user)):
         return tuple(_planned_lines(user))
     done = probe([*_of(user), "-l"])
@@ -303,12 +313,20 @@ def _write_planned(user: str, lines: list[str]) -> None:
         raise
 
 
-@changer(touches=["crontabs"], before=former_state, planned=_write_planned)
+@changer(touches=["crontabs"], before=former_state, planned=_write_planned, waits=True)
 def write(user: str, lines: list[str]) -> None:
-    """Replace a user's crontab. Raises CommandFailed when crontab refuses it."""
-    done = probe([*_of(user), "-"], stdin=join_lines(lines))
-    if done.retcode:
-        raise CommandFailed(f"crontab: {done.stderr.strip()}")
+    """Replace a user's crontab. Raises CommandFailed when crontab refuses it; of states after each
+    other the last one's is given to it.
+    """
+    text, files = join_lines(lines), (f"{spool}/{user}" for spool in SPOOLS)
+
+    def install() -> None:
+        done = probe([*_of(user), "-"], stdin=text)
+        if done.retcode:
+            raise CommandFailed(f"crontab: {done.stderr.strip()}")
+
+    if not installs_later(crontab_of(user), tuple(lines), install, *files):
+        install()
 
 
 @changer(touches=["crontabs"], before=former_state)

@@ -23,6 +23,20 @@ Special = Literal[
     "@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"
 ]
 
+_TIME = "minute hour daymonth month dayweek special"
+_ENTRY = f"user {_TIME} comment commented identifier adopt"
+ABOUT_ONE_FILE = {
+    "present": _ENTRY,
+    "absent": _ENTRY,
+    "env_present": "value user adopt",
+    "env_absent": "user",
+}
+
+
+def its_file(name: str, user: str | None = None, **_: object) -> str:
+    """The crontab that a state is about."""
+    return cron.crontab_of(user or cron.caller())
+
 
 @files.validated
 def present(

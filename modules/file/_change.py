@@ -33,10 +33,14 @@ _SYSTEM = ("/etc/", "/usr/", "/lib", "/run/", "/var/lib/", "/boot/")
 
 
 def alters(
-    *, before: Callable[..., object], path: int = 0, planned: Callable[..., object] | bool = True
+    *,
+    before: Callable[..., object],
+    path: int = 0,
+    planned: Callable[..., object] | bool = True,
+    waits: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A changer of files. path: which positional argument is the path that changes. planned: as of
-    `changer`; True, the default, for one that only changes places.
+    `changer`; True, the default, for one that only changes places. waits: as of `changer`.
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -54,7 +58,7 @@ def alters(
                     _forget_looks(None, *((where, _paths.realpath(where)) if only else ()))
 
         call.__module__ = "modules.file"  # events say file.write, wherever the function lies
-        return changer(touches=["files"], before=before, planned=planned)(call)
+        return changer(touches=["files"], before=before, planned=planned, waits=waits)(call)
 
     return wrap
 

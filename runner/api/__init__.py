@@ -71,7 +71,7 @@ from runner.model.stdlib import ContextVar, in_main_thread
 from runner.model.stdlib import pattern as pattern
 from runner.support.files import folder_syncs
 from runner.support.files.group_commit import ABSENT as ABSENT
-from runner.support.files.group_commit import GROUP_COMMIT, Version
+from runner.support.files.group_commit import GROUP_COMMIT, Version, version_at
 from runner.support.files.group_commit import version as version
 from runner.support.files.permissions import MOST_LINKS, link_of_others, others_write
 from runner.support.files.text import split_lines
@@ -567,10 +567,11 @@ def make_names_durable(for_program: bool = False) -> None:
     loss, before anything else goes by it. Raises StateFailed where it would not. for_program: one
     that may write what the state has looked at.
     """
-    GROUP_COMMIT.write_at_once()
+    looks = for_program and not _changes_allowed.get()
+    GROUP_COMMIT.look_around() if looks else GROUP_COMMIT.write_at_once()
     if problem := folder_syncs.FOLDER_SYNCS.commit():
         raise StateFailed(f"nothing was done: {problem}", changes={})
-    if for_program and _changes_allowed.get():
+    if for_program and not looks:
         here.versions.clear()
 
 
@@ -585,6 +586,7 @@ if TYPE_CHECKING:
         before: Callable[..., object] | None = None,
         planned: Callable[..., object] | ModuleType | bool = False,
         planned_touches: Iterable[str] | None = None,
+        waits: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
@@ -596,6 +598,7 @@ def changer(
     before: Any = None,
     planned: Any = False,
     planned_touches: Iterable[str] | None = None,
+    waits: bool = False,
 ) -> Any:
     """Declare a function that alters the machine.
 
@@ -608,17 +611,16 @@ def changer(
 
     before: called with the same arguments before the change; its answer describes the former state,
     for the history and undo, also for the changers that this one calls: facts of a path, a
-    FormerState, {"several": [...]}, or {} for what leaves nothing to restore. None (the default):
-    nothing is recorded but the call, and undo says that it cannot restore this.
+    FormerState, {"several": [...]}, or {} for what leaves nothing to restore. None: undo cannot
+    restore this.
 
     planned: what a dry run calls instead, with the same arguments, to alter the planned machine as
     this alters the machine (and to answer what this answers); a module: its function of the same
     name, which a real run need not execute. True: the function itself, as all that it alters it
-    alters by other changers. False (the default): what it would do cannot be
-    foreseen; the states that follow are judged by the facts that the Plan `provides`.
-
-    planned_touches: as touches, for what is called instead: answers about the machine itself stay
-    as they are. None (the default): those of touches.
+    alters by other changers. False: what it would do cannot be foreseen; the states that follow
+    are judged by the facts that the Plan `provides`. planned_touches: as touches, for what is
+    called instead: answers about the machine itself stay as they are. None: those of touches.
+    waits: what it makes may wait for its place (`runner.api.durability`).
 
     >>> @changer(touches=["users"])
     ... def delete(name: str) -> None: ...
@@ -632,15 +634,16 @@ def changer(
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             name = f"{families.known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
-                if topics != frozenset(("files",)):
+                later = waits and GROUP_COMMIT.is_collecting
+                if not later and topics != frozenset(("files",)):
                     make_names_durable()
                 try:
                     target = former_state.target_of(inner, args, kwargs)
                     was = before(*args, **kwargs) if before else None
                     with former_state.recorded(was) as restorable:
                         current = _here.get()
-                        event = ChangerCalled(name, target, was, current.chunk, None, restorable)
-                        current.emit(event)
+                        said = (name, target, was, current.chunk, None, restorable, later)
+                        current.emit(ChangerCalled._make(said))
                         answer = inner(*args, **kwargs)
                         current.has_changed = True
                         return answer
@@ -755,10 +758,7 @@ def _stamp(path: str) -> tuple[Any, ...]:
         import glob
 
         return tuple((match, _stamp(match)) for match in sorted(glob.glob(path)))
-    try:
-        return version(os.stat(at_present(path)))
-    except OSError:
-        return ABSENT
+    return version_at(at_present(path))
 
 
 def forget_looks(topics: frozenset[str] | None, *planned: str) -> None:

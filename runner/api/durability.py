@@ -4,15 +4,26 @@
 from __future__ import annotations
 
 import os
+from contextvars import copy_context
 
-from runner.api import here
+from runner.api import StateFailed, here
 from runner.api import make_names_durable as make_names_durable
 from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
-from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN, Version, WaitingFile
+from runner.support.files.group_commit import (
+    GROUP_COMMIT,
+    WRITTEN,
+    Version,
+    WaitingFile,
+    WaitingText,
+)
 from runner.support.files.group_commit import is_overtaken as is_overtaken
 from runner.support.files.group_commit import make_contents_durable as make_contents_durable
 from runner.support.files.group_commit import one_at_a_time as one_at_a_time
 from runner.support.files.group_commit import types_of as types_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def sync_folder(descriptor: int, path: str) -> None:
@@ -46,6 +57,31 @@ def commits_later(
     at_folder = device_and_inode(at)
     waits = WaitingFile(file, folder, at_folder, hidden, path, data, here.chunk, looked_at)
     return GROUP_COMMIT.add(waits)
+
+
+def installs_later(
+    whose: str, text: tuple[str, ...], install: Callable[[], object], *files: str
+) -> bool:
+    """Return whether the engine has a text put in its place by a program later, once for several
+    states that edit it; else that is to be done now.
+
+    whose: what stands for that place, and is no path; the `its_file` of these states. install: does
+    it; raises StateFailed. files: which the text was made from, as far as the state looked at them.
+    """
+    context = copy_context()
+
+    def is_installed() -> bool:
+        try:
+            context.run(install)
+        except StateFailed:  # its states run once more, each by itself
+            return False
+        return True
+
+    looked_at = {path: here.versions[path] for path in files if path in here.versions}
+    return GROUP_COMMIT.add_text(WaitingText(whose, text, is_installed, looked_at))
+
+
+text_that_waits = GROUP_COMMIT.text_of  # what a program is going to put in a place; None for none
 
 
 def name_files(path: str, own: bool = False) -> None:

@@ -53,7 +53,8 @@ class StateModule(Protocol):
         long as a state has no arguments but these words; the engine lets them share a group commit.
         Where they start a program or change something else, they share none after that.
     its_file: that file, where it is not the name; or a function of a state's arguments that tells
-        it at the state's turn (empty: it is about more than one).
+        it at the state's turn (empty: it is about more than one). For a text that a program puts in
+        its place, what `installs_later` of runner.api.durability is told.
     WRITES_MANY: the functions whose files get their names together: none of them looks at what it
         has written.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),

@@ -83,18 +83,12 @@ class SharedCommit:
             and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and (not edges.groups or self._need_none(edges))
-            and self._may_follow(path)
+            and GROUP_COMMIT.may_follow(path)
         )
 
     def _need_none(self, edges: Edges) -> bool:
         """Return whether requisites name none of the states that wait."""
         return all(self.waiting.keys().isdisjoint(group.targets) for group in edges.groups)
-
-    def _may_follow(self, path: str) -> bool:
-        """Return whether the states that wait have nothing to do with a file, or all of them that
-        have are about just this one: its next version is made of theirs.
-        """
-        return GROUP_COMMIT.may_be_joined(path) or not GROUP_COMMIT.may_concern(path)
 
     def holds(self, position: int) -> bool:
         """Return whether a state waits: its file does, or others do, since results come in the

@@ -422,8 +422,7 @@ class History:
                 else:
                     self._keep_path(former, tag)
                 self._sequence += 1
-        # a file that waits for its name is announced together with others
-        if event.function not in ("file.write", "file.copy") or not GROUP_COMMIT.is_collecting:
+        if not event.waits:
             self._save(at_once=not event.function.startswith("file."))
 
     def _keep_path(self, sight: snapshots.Sight, tag: str) -> None:

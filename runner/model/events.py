@@ -41,6 +41,7 @@ class ChangerCalled(Record):
     chunk: Chunk | None = None
     for_undo: object = None  # `before` with its secrets; for the history, which shows it nowhere
     restorable: bool = False  # undo knows how to restore what this call changes
+    waits: bool = False  # for its place, which is announced to the history with that of others
 
 
 class StateFinished(Record):

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from typing import Any
+
 import pytest
 from command import Machine
 
@@ -77,3 +81,110 @@ def test_an_entry_from_before_an_identifier_was_added_is_told(tab: Machine) -> N
     tab.results("sls", "absent")
     assert "warnings" not in tab.results("sls", "after")["x"]
     assert (tab.folder / "tab").read_text().count("/bin/job") == 1
+
+
+# every program `crontab` is noted; it refuses what has BAD in it
+COUNTED_CRONTAB = """#!/bin/sh
+echo "$3" >>{0}.calls
+if test "$3" = -; then
+  cat >{0}.new
+  ! grep BAD {0}.new >&2 || exit 1
+  exec mv {0}.new {0}
+fi
+cat {0}
+"""
+LONG_WAIT = "from runner.engine import shared_commit; shared_commit.LONGEST_WAIT = 3600; "
+
+
+@pytest.fixture
+def counted(tab: Machine) -> Machine:
+    crontab = tab.folder / "programs/crontab"
+    crontab.write_text(COUNTED_CRONTAB.format(tab.folder / "tab"))
+    return tab
+
+
+def ran(machine: Machine, *words: str) -> tuple[dict[str, Any], list[str]]:
+    """The results of a run by their IDs, and the calls of crontab that make it: what looks at it
+    for the history comes last.
+    """
+    (machine.folder / "tab.calls").write_text("")
+    argv = machine.argv("sls", "site", "--out", "json", *words)
+    argv[2] = LONG_WAIT + argv[2]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
+    )
+    told = json.loads(done.stdout)["local"].values()
+    kept = ("comment", "changes", "result", "__run_num__")
+    results = {each["__id__"]: {key: each[key] for key in kept} for each in told}
+    return results, (machine.folder / "tab.calls").read_text().split()
+
+
+EDITS = (
+    "".join(f"s{n}: {{cron.present: [name: 'job {n}', minute: {n}]}}\n" for n in range(9))
+    + "MAILTO: {cron.env_present: [value: me]}\n"
+    + "again: {cron.present: [name: job 4, hour: 4]}\n"
+    + "not: {cron.absent: [name: job 5]}\n"
+    + "none: {cron.absent: [name: job 99]}\n"
+    + "gone: {cron.env_absent: [name: MAILTO]}\n"
+)
+
+
+def test_states_of_one_crontab_look_once_and_write_once(counted: Machine) -> None:
+    tab, found = counted.folder / "tab", []
+    counted.write(site=EDITS)
+    for alone in (False, True):
+        counted.config["failhard"] = alone
+        results, calls = ran(counted)
+        assert calls.count("-") == (13 if alone else 1), calls
+        assert alone or calls == ["-l", "-", "-l", "-l"], "the last two are for the history"
+        found.append((results, tab.read_text()))
+        counted("undo")
+        assert tab.read_text() == TAB
+    assert found[0] == found[1]
+    assert [key for key, each in found[0][0].items() if not each["changes"]] == ["none"]
+
+
+def test_what_looks_from_outside_finds_the_entries_before_it(counted: Machine) -> None:
+    tab = counted.folder / "tab"
+    jobs = [f"s{n}: {{cron.present: [name: 'job {n}']}}\n" for n in range(4)]
+    seen = f"seen: {{cmd.run: [name: grep -c SALT {tab}]}}\n"
+    react = "react: {cmd.run: [name: 'true', onchanges: [cron: s3]]}\n"
+    file = f"{tab}.other: {{file.managed: [contents: x]}}\n"
+    counted.write(site="".join([*jobs[:2], seen, jobs[2], file, jobs[3], react]))
+    results, calls = ran(counted)
+    assert results["seen"]["changes"]["stdout"] == "2"
+    assert results["react"]["changes"]
+    assert calls.count("-") == 3
+
+
+def test_a_line_that_crontab_refuses_fails_its_own_state(counted: Machine) -> None:
+    jobs = [f"s{n}: {{cron.present: [name: 'job {n}{' BAD' * (n == 2)}']}}\n" for n in range(5)]
+    counted.write(site="".join(jobs))
+    results, _ = ran(counted)
+    assert [each["result"] for each in results.values()] == [True, True, False, True, True]
+    assert "crontab: " in results["s2"]["comment"] and results["s2"]["changes"] == {}
+    kept = (counted.folder / "tab").read_text()
+    assert [f"job {n}\n" in kept for n in range(5)] == [True, True, False, True, True]
+    counted("undo")
+    assert (counted.folder / "tab").read_text() == TAB
+
+
+def test_a_crontab_that_takes_nothing_fails_all_that_wanted_it(counted: Machine) -> None:
+    (counted.folder / "tab").write_text(TAB + "# BAD\n")
+    counted.write(site="".join(f"s{n}: {{cron.present: [name: job {n}]}}\n" for n in range(3)))
+    results, _ = ran(counted)
+    assert [(each["result"], each["changes"]) for each in results.values()] == [(False, {})] * 3
+
+
+def test_a_run_that_is_killed_before_the_write_has_told_nothing(counted: Machine) -> None:
+    crontab = counted.folder / "programs/crontab"
+    text = crontab.read_text()
+    crontab.write_text(text.replace("  cat >", "  kill -9 $PPID; exit 1\n  cat >"))
+    counted.write(site="".join(f"s{n}: {{cron.present: [name: job {n}]}}\n" for n in range(3)))
+    killed = subprocess.run(
+        counted.argv("sls", "site"), capture_output=True, text=True, env=counted.environment
+    )
+    assert killed.returncode == -9 and "job" not in killed.stdout
+    assert (counted.folder / "tab").read_text() == TAB
+    crontab.write_text(text)
+    assert all(each["changes"] for each in ran(counted)[0].values())

@@ -54,7 +54,7 @@ def _move_across(source: Place, target: Place) -> None:
     source.remove()
 
 
-@alters(before=snapshot_of_copy, path=1)
+@alters(before=snapshot_of_copy, path=1, waits=True)
 def copy(
     old: str,
     new: str,

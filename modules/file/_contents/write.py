@@ -38,7 +38,7 @@ class Owner(Record):
     gid: int = -1
 
 
-@alters(before=snapshot_of_written)
+@alters(before=snapshot_of_written, waits=True)
 def write(
     path: str,
     data: Contents,

@@ -9,7 +9,8 @@ before anything else looks or happens. A file whose commit fails is not there: i
 more, by itself.
 
 States that edit one file after each other share it: each reads what the one before has written, and
-only the last version gets the name. Where that one gets none, all of them run once more.
+only the last version gets the name. Where that one gets none, all of them run once more. So it is
+with a text that a program puts in its place (`crontab -`): nothing else waits beside that.
 
 A state that looks at other files (a source) has those that wait named first; where one of them gets
 no name, the state changes nothing and runs once more after that one's state.
@@ -33,7 +34,7 @@ from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
 MOST = 128  # files that wait
 FEWEST = 16  # of a file system: fewer are synced one by one
@@ -65,6 +66,14 @@ _HELD_FOR_LONG: set[tuple[int, int]] = set()
 def version(status: os.stat_result) -> Version:
     """Return what is another one when somebody has written a file since, whatever it is called."""
     return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+def version_at(path: str) -> Version:
+    """The version of a file; of one that nobody may see as of none."""
+    try:
+        return version(os.stat(path))
+    except OSError:
+        return ABSENT
 
 
 class one_at_a_time:  # in lower case: used as a function; a generator costs more
@@ -187,6 +196,48 @@ class WaitingFile(Record):
         with suppress(OSError):
             os.unlink(self.hidden, dir_fd=self.folder)
 
+    def is_synced(self, alone: Collection[int]) -> bool:
+        """Make its contents durable where it lies on one of some file systems; whether they are."""
+        try:
+            if self.at[0] in alone:
+                os.fsync(self.descriptor)
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+class WaitingText(Record):
+    """What a program is to put in its place. path: what stands for that place, and is no path.
+    install: has it done; whether it was. looked_at: the versions of files, by their paths, that it
+    was made from.
+    """
+
+    path: str
+    text: tuple[str, ...]
+    install: Callable[[], bool]
+    looked_at: Mapping[str, Version]
+
+    def is_named(self) -> bool:
+        """Have it put in its place; whether that could be done."""
+        seen = self.looked_at.items()
+        return all(version_at(path) == version for path, version in seen) and self.install()
+
+    def abandon(self) -> None:
+        """See WaitingFile."""
+
+    def is_synced(self, alone: Collection[int]) -> bool:
+        """Return whether it may be put in its place: the program makes it durable."""
+        return True
+
+    def close(self) -> None:
+        """See WaitingFile."""
+
+
+Waiting = WaitingFile | WaitingText
+
 
 def _is_no_file(path: str) -> bool:
     """Return whether something else than a file is at a path."""
@@ -201,8 +252,9 @@ class GroupCommit:
 
     def __init__(self) -> None:
         self._owner: int | None = None  # whose files are collected now
-        self._files: dict[int, list[WaitingFile]] = {}  # of each owner
-        self._newest: dict[str, tuple[int, WaitingFile]] = {}  # by their paths, with the owner
+        self._files: dict[int, list[Waiting]] = {}  # of each owner
+        self._newest: dict[str, tuple[int, Waiting]] = {}  # by their paths, with the owner
+        self._is_of_program = False  # what waits is a text
         self._joined: dict[int, int] = {}  # who edits a file that waits: whose it is
         self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
@@ -242,16 +294,29 @@ class GroupCommit:
     def stand_in(self, path: str) -> str | None:
         """The hidden name of the file that waits to get a path; None for none."""
         waits = self._newest.get(path)
-        return waits and waits[1].hidden
+        return waits[1].hidden if waits and isinstance(waits[1], WaitingFile) else None
+
+    def text_of(self, path: str) -> tuple[str, ...] | None:
+        """The text that waits to be put in a place by a program; None for none."""
+        waits = self._newest.get(path)
+        return waits[1].text if waits and isinstance(waits[1], WaitingText) else None
 
     def at_present(self, path: str) -> str:
         """Where that is which will have a path: the path itself, unless its file waits."""
-        waits = self._newest.get(path)
-        return path if waits is None else os.path.join(os.path.dirname(path), waits[1].hidden)
+        hidden = self.stand_in(path)
+        return path if hidden is None else os.path.join(os.path.dirname(path), hidden)
 
     def is_own(self, path: str) -> bool:
         """Return whether a file waits for a path that belongs to the state that writes now."""
         return path in self._newest and self._newest[path][0] == self._owner
+
+    def may_follow(self, path: str) -> bool:
+        """Return whether what waits has nothing to do with a file, or all of it that has is about
+        just this one: its next version is made of that.
+        """
+        if path[:1] != "/":  # of a program, which may look at anything
+            return path in self._newest
+        return self.may_be_joined(path) or not self.may_concern(path)
 
     def may_be_joined(self, path: str) -> bool:
         """Return whether a file waits for just this path, which is no link."""
@@ -304,21 +369,37 @@ class GroupCommit:
             if folder is None:
                 return False
             self._folders[file.at] = folder
-        file = WaitingFile._make((file[0], folder, *file[2:]))
-        files = self._files.setdefault(self._owner, [])
-        if self.is_own(file.path):
-            former = self._newest[file.path][1]
-            file = file._replace(looked_at=former.looked_at)
-            files.remove(former)
-            former.abandon()
-            os.close(former.descriptor)
-        files.append(file)
-        self._newest[file.path] = self._owner, file
+        self._wait(self._owner, WaitingFile._make((file[0], folder, *file[2:])))
         self._targets.add((*file.at, name.casefold()))
         return True
 
+    def add_text(self, text: WaitingText) -> bool:
+        """Have a text wait for its program; False where it has to be put in its place now."""
+        if self._targets and not self.is_own(text.path):
+            self.settle()
+        if self._owner is None:
+            return False
+        self._wait(self._owner, text)
+        self._targets.add((0, 0, text.path))
+        self._is_of_program = True
+        return True
+
+    def _wait(self, owner: int, file: Waiting) -> None:
+        """Have a file wait instead of its version that the same owner had."""
+        files = self._files.setdefault(owner, [])
+        if self.is_own(file.path):
+            former = self._newest[file.path][1]
+            file = file._replace(looked_at=former.looked_at)  # type: ignore[arg-type]  # of one kind
+            files.remove(former)
+            former.abandon()
+            former.close()
+        files.append(file)
+        self._newest[file.path] = owner, file
+
     def may_concern(self, path: str) -> bool:
         """Return whether what is at a path, or above it, may be another one after the commit."""
+        if self._is_of_program:
+            return True
         folder, _, name = path.rpartition("/")
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
             return True
@@ -366,27 +447,29 @@ class GroupCommit:
         synced, and none after one that gets none, as the copy of a file that is edited.
         """
         files = self._files.pop(owner, [])
-        lost = owner in self._nameless or not all(map(self._is_synced, files))
-        for file in files:
-            lost = lost or not file.is_named()
-            if lost:
-                file.abandon()
-                self._nameless.setdefault(owner, []).append(file.path)
-            self._newest.pop(file.path, None)
-            os.close(file.descriptor)
+        lost = owner in self._nameless
+        lost = lost or not all(file.is_synced(self._unsynced) for file in files)
+        writes_now, self._owner = self._owner, None  # a program that names one names no other
+        try:
+            for file in files:
+                is_named = False
+                try:
+                    is_named = not lost and file.is_named()
+                finally:
+                    lost = not is_named
+                    if lost:
+                        file.abandon()
+                        self._nameless.setdefault(owner, []).append(file.path)
+                    self._newest.pop(file.path, None)
+                    file.close()
+        finally:
+            self._owner = writes_now
         if not self._files:
+            self._is_of_program = False
             self._targets.clear()
             for folder in self._folders.values():
                 os.close(folder)
             self._folders.clear()
-
-    def _is_synced(self, file: WaitingFile) -> bool:
-        try:
-            if file.at[0] in self._unsynced:
-                os.fsync(file.descriptor)
-        except OSError:
-            return False
-        return True
 
     def _synced_one_by_one(self) -> set[int]:
         """Sync the file systems of many of the files; those whose files are to be synced one by one
@@ -394,7 +477,8 @@ class GroupCommit:
         """
         files: dict[int, list[int]] = {}
         for file in chain.from_iterable(self._files.values()):
-            files.setdefault(file.at[0], []).append(file.descriptor)
+            if isinstance(file, WaitingFile):
+                files.setdefault(file.at[0], []).append(file.descriptor)
         alone = set()
         for device, group in files.items():
             if len(group) < FEWEST:
