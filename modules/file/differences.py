@@ -54,9 +54,16 @@ def unified(
 
     head, tail = _equal_ends(old, new, end, max(AROUND, context))
     before, after = (split(text[head : len(text) - tail]) for text in (old, new))
-    skipped = len(split(old[:head]))
+    skipped = _number_of_lines(old[:head], split, end)
     for line in difflib.unified_diff(before, after, n=context):
         yield _moved(line, skipped) if skipped and line.startswith("@@") else line
+
+
+def _number_of_lines(text: Text, split: Callable[[Text], list[str]], end: Text) -> int:
+    """How many lines are in whole ones. Those of bytes end with a CR, too."""
+    if isinstance(text, bytes) and b"\r" in text:
+        return len(split(text))
+    return text.count(end)
 
 
 def _equal_ends(old: Text, new: Text, end: Text, around: int) -> tuple[int, int]:

@@ -243,7 +243,8 @@ def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) 
         else []
     )
     add = [one_line(line, "the key of the host") for line in add]
-    lines = [line for line in old if line not in drop] + [line for line in add if line not in old]
+    kept = [line for line in old if line not in drop] if drop else old
+    lines = kept + [line for line in add if line not in old]
     data = encoded(lines)
     info = users.info(user) if user else {}
     owner = {"user": info["uid"], "group": info["gid"]} if info else {}

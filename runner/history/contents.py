@@ -4,14 +4,17 @@ else; for undo and for the history of a path.
 
 They lie in the folder `undo`, compressed but for the first small ones of a run. Small ones stand
 one behind the other in one file of each run, `17.contents`; the database knows where (its table
-`contents`), and has nothing of them itself, as they may be secret. Large ones have files of their
-own: `ab/abcdef….z`; in those the versions before this one kept all contents.
+`contents`), and has nothing of them itself, as they may be secret. Versions of one file after each
+other, which differ in a few lines, are kept as these: what a thousand states of one file leave
+would else be a thousand copies. Large ones have files of their own: `ab/abcdef….z`; in those the
+versions before this one kept all contents.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -27,6 +30,11 @@ UNDO = "undo"
 SUFFIX = ".contents"
 SMALLEST = 4096  # bytes: what has fewer is compressed only when there is much in the file
 MUCH = 256 << 10  # bytes
+# what is kept of another version: where in the file of the run that begins, its length, and how
+# much at its beginning and its end is the same; behind it the rest. The sign is none of zlib's
+_OTHER = struct.Struct(">cQQQQ")
+_SIGN = b"\0"
+MOST_OTHERS = 32  # versions that are read to have one
 Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
 
 
@@ -42,6 +50,8 @@ class ContentStore:
         self._handle: int | None = None  # of the file of this run
         self._size = 0  # of that file
         self._written: set[str] = set()  # the hashes of what is in it
+        # the last that was packed: itself, where that begins, its length, the versions before it
+        self._last: tuple[bytes, int, int, int] = (b"", 0, 0, MOST_OTHERS)
         self._has_past: bool | None = None  # former runs kept contents; None: not known
         self._distrusted: dict[str, str] = {}  # by the hash, why its file is not read
 
@@ -86,15 +96,30 @@ class ContentStore:
         if self._write is None:
             raise ValueError("contents are kept for a run")
         if content not in self._written and not self._is_known(content):
-            packed = data
+            packed, others = data, MOST_OTHERS
             if len(data) >= SMALLEST or self._size >= MUCH:
-                import zlib
-
-                packed = zlib.compress(data, 1)
-            row = (content, self._run, self._append(packed), len(packed))
+                packed, others = self._packed(data)
+            begin = self._append(packed)
+            self._last = data, begin, len(packed), others
+            row = (content, self._run, begin, len(packed))
             self._write("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?)", row)
             self._written.add(content)
         return content
+
+    def _packed(self, data: bytes) -> tuple[bytes, int]:
+        """Contents as what they have beside the last ones, where that is little, and how many
+        versions it takes to read them; else compressed.
+        """
+        last, begin, length, others = self._last
+        if others < MOST_OTHERS and len(data) >= SMALLEST:
+            head = equal_part(data, last)
+            tail = equal_part(data[head:][::-1], last[head:][::-1])
+            rest = data[head : len(data) - tail]
+            if len(rest) <= len(data) // 16:
+                return _OTHER.pack(_SIGN, begin, length, head, tail) + rest, others + 1
+        import zlib
+
+        return zlib.compress(data, 1), 0
 
     def put_text(self, text: str) -> str:
         """Keep a text; its hash. Raises OSError when that cannot be done."""
@@ -161,10 +186,9 @@ class ContentStore:
         try:
             folder = trusted_folder(self._state_dir, make=False).below(UNDO, make=False)
             with open(folder.open(f"{run}{SUFFIX}", os.O_RDONLY), "rb") as file:
-                file.seek(start)
-                data = file.read(length)
-                return data if hash_of(data) == content else zlib.decompress(data)
-        except (OSError, zlib.error) as error:
+                data = _read(file, start, length)
+                return data if hash_of(data) == content else _unpacked(file, data, start)
+        except (OSError, ValueError, zlib.error) as error:
             self._note_lacking(content, error)
             return None
 
@@ -206,6 +230,42 @@ class ContentStore:
                         _remove_others(undo.below(name, make=False), hashes)
                     elif name not in runs:
                         undo.remove(name)
+
+
+def equal_part(one: bytes, other: bytes) -> int:
+    """How much of two contents is the same from their beginning on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _read(file: BinaryIO, start: int, length: int) -> bytes:
+    file.seek(start)
+    return file.read(length)
+
+
+def _unpacked(file: BinaryIO, data: bytes, start: int) -> bytes:
+    """Contents as they were. data: as they are kept in a file; start: where. Raises ValueError and
+    zlib.error where that is damaged.
+    """
+    import zlib
+
+    versions = []
+    while data[:1] == _SIGN and len(data) >= _OTHER.size:
+        _, begin, length, head, tail = _OTHER.unpack_from(data)
+        if begin + length > start:  # the other version lies before this one
+            raise ValueError("no version")
+        versions.append((head, tail, data[_OTHER.size :]))
+        data, start = _read(file, begin, length), begin
+    data = zlib.decompress(data)
+    for head, tail, rest in reversed(versions):
+        data = data[:head] + rest + data[len(data) - tail :]
+    return data
 
 
 def _remove_others(folder: TrustedFolder, names: set[str]) -> None:

@@ -67,6 +67,9 @@ class Row(Record):
 
 
 PATH = "path "  # what things that are paths begin with
+MORE_STATES = "states = states || ?"  # what adds the name of one state, after a line end
+# what is known of a thing: whether it existed, who removed it, its states
+Known = tuple[object, object, dict[str, None]]
 
 
 class MadeThings:
@@ -78,7 +81,7 @@ class MadeThings:
         self._paths: dict[str, dict[str, str]] = {}  # tag -> path -> its type before
         self._first: dict[str, str] = {}  # path -> its type before any state of the run
         # what this run wrote of things: whether they existed, who removed them, their states
-        self._written: dict[str, tuple[object, object, str]] = {}
+        self._written: dict[str, Known] = {}
         self._has_past: bool | None = None  # there are things of former runs; None: not known
         self._left: dict[str, int | None] = {}  # who removed other things, None: they are there
 
@@ -120,8 +123,8 @@ class MadeThings:
                 written.add(name)
         return [snapshot for name, snapshot in others.items() if name not in written]
 
-    def _known(self, connection: sqlite3.Connection, thing: str) -> Any:
-        """Return what the history says of a thing: existed, removed, states; None for nothing."""
+    def _known(self, connection: sqlite3.Connection, thing: str) -> Known | None:
+        """Return what the history says of a thing; None for nothing."""
         if self._has_past is None:
             row = connection.execute("SELECT 1 FROM made LIMIT 1").fetchone()
             self._has_past = row is not None
@@ -129,14 +132,16 @@ class MadeThings:
             return self._written.get(thing)
         query = "SELECT existed, removed, states FROM made WHERE thing = ?"
         row = connection.execute(query, (thing,)).fetchone()
-        return row and (row[0], self._left.get(thing, row[1]), row[2])
+        if row is None:
+            return None
+        return row[0], self._left.get(thing, row[1]), dict.fromkeys(row[2].split("\n"))
 
     def _put(
         self,
         result: Result,
         place: str,
         thing: Thing,
-        old: Any,
+        old: Known | None,
         left: Snapshot | None,
         write: Write,
     ) -> None:
@@ -147,24 +152,28 @@ class MadeThings:
         name = storable(thing.name)
         # a state that ran beside this one may have made it meanwhile
         existed = thing.existed and self._first.get(thing.name) != "none"
-        states, new = [f"{chunk.state} {chunk.name}"], True
+        state, new = storable(f"{chunk.state} {chunk.name}"), True
+        states = {state: None}
         if old is not None:
             # where runner had removed it, somebody else has made it again
             existed = bool(old[0]) or (thing.existed and old[1] is not None)
             new = not thing.existed
-            if not new:
-                states = list(dict.fromkeys([*old[2].split("\n"), *states]))
         self._position += 1
         values: dict[str, Any] = {
-            "states": "\n".join(states),
             "existed": int(existed),
             "removed": None,
             "removal": thing.function,
             "arguments": _text(thing.arguments) if thing.arguments else "{}",
             "looks": _text(thing.check) if thing.check else "{}",
         }
-        if new:
+        if old is not None and not new:  # a thing may be of a thousand states
+            states = old[2]
+            if state not in states:
+                values[MORE_STATES] = f"\n{state}"
+                states[state] = None
+        else:
             values |= {
+                "states": state,
                 "run": self._run,
                 "made_at": time.time(),
                 "position": self._position,
@@ -179,16 +188,16 @@ class MadeThings:
             values |= {"highstate": 1, "tree": self._tree}
         row = storable_row((*values.values(), name))
         write(_statement(old is not None, *values), row)
-        self._written[name] = (values["existed"], values["removed"], values["states"])
+        self._written[name] = (values["existed"], values["removed"], states)
 
-    def _removed(self, thing: str, old: Any, write: Write) -> None:
+    def _removed(self, thing: str, old: Known | None, write: Write) -> None:
         """Note that runner removed something; what it had not made was there before."""
         query = (
             "INSERT INTO made (thing, run, existed, removed) VALUES (?, ?, 1, ?)"
             " ON CONFLICT (thing) DO UPDATE SET removed = excluded.removed"
         )
         write(query, (thing, self._run, self._run))
-        existed, _, states = old or (1, None, "")
+        existed, _, states = old or (1, None, {"": None})
         self._written[thing] = (existed, self._run, states)
 
     def left(self, snapshots: Iterable[Snapshot], write: Write) -> None:
@@ -216,7 +225,8 @@ class MadeThings:
 def _statement(is_known: bool, *columns: str) -> str:
     """What writes columns of a thing, whose name is the last value."""
     if is_known:
-        return f"UPDATE made SET {', '.join(f'{column} = ?' for column in columns)} WHERE thing = ?"
+        sets = (column if column == MORE_STATES else f"{column} = ?" for column in columns)
+        return f"UPDATE made SET {', '.join(sets)} WHERE thing = ?"
     marks = ", ".join("?" * (len(columns) + 1))
     return f"INSERT INTO made ({', '.join([*columns, 'thing'])}) VALUES ({marks})"
 
