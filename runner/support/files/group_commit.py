@@ -303,6 +303,8 @@ class GroupCommit:
 
     def at_present(self, path: str) -> str:
         """Where that is which will have a path: the path itself, unless its file waits."""
+        if path not in self._newest:  # asked for each look
+            return path
         hidden = self.stand_in(path)
         return path if hidden is None else os.path.join(os.path.dirname(path), hidden)
 
