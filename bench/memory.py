@@ -109,14 +109,26 @@ DOUBLED = "{% set l = [0] %}{% for i in range(60) %}{% do l.extend(l) %}{% endfo
 KEY = "ssh-ed25519 AAAA:\n  ssh_auth.present:\n    - user: root\n    - config: FOLDER/keys\n"
 RENDERED = "    - template: jinja\n"
 LINE_EDITS = {
-    "append": "[text: a new line]",
-    "prepend": "[text: a new line]",
-    "replace": "[pattern: '^old 000000000007 .*$', repl: new, backup: false]",
-    "line": "[mode: replace, match: '^old 000000000007 ', content: new]",
-    "comment": "[regex: '^old 000000000007 ', backup: false]",
-    "keyvalue": "[key: k, value: v, append_if_not_found: true]",
-    "blockreplace": "[content: new, append_if_not_found: true, backup: false]",
+    "file.append": "[text: a new line]",
+    "file.prepend": "[text: a new line]",
+    "file.replace": "[pattern: '^old 000000000007 .*$', repl: new, backup: false]",
+    "file.line": "[mode: replace, match: '^old 000000000007 ', content: new]",
+    "file.comment": "[regex: '^old 000000000007 ', backup: false]",
+    "file.keyvalue": "[key: k, value: v, append_if_not_found: true]",
+    "file.blockreplace": "[content: new, append_if_not_found: true, backup: false]",
+    "ini.options_present": "[sections: {a: {b: c}}]",
+    "ini.options_absent": "[sections: {a: [b]}]",
+    "ini.sections_present": "[sections: [a]]",
+    "ini.sections_absent": "[sections: [a]]",
 }
+REFUSED = {  # what reads all of a file
+    "mount.fstab_present": "[config: FOLDER/target, name: /dev/x, fs_vfstype: ext4, fs_file: /x]",
+    "sysctl.present": "[config: FOLDER/target, name: kernel.panic, value: 1]",
+    "file.serialize": "[dataset: {a: 1}, serializer: yaml, merge_if_exists: true]",
+    "file.patch": "[source: FOLDER/states/x.sls]",
+}
+PRINTS = "x:\n  cmd.run:\n    - name: head -c 1073741824 /dev/zero | tr '\\0' x\n"
+GUARD = "x:\n  cmd.run:\n    - name: 'true'\n    - unless: head -c 1073741824 /dev/zero; false\n"
 CASES = [
     Case(
         "a source of 1 GB, new",
@@ -175,16 +187,26 @@ CASES = [
     ),
     *(
         Case(
-            f"file.{edit} in 1 GB",
-            both(
-                lines("target", 1024, "old"), sls(f"FOLDER/target:\n  file.{edit}: {arguments}\n")
-            ),
+            f"{edit} in 1 GB",
+            both(lines("target", 1024, "old"), sls(f"FOLDER/target:\n  {edit}: {arguments}\n")),
             ("sls", "x"),
             bound=EDITED,
             seconds=5 * SECONDS,
         )
         for edit, arguments in LINE_EDITS.items()
     ),
+    *(
+        Case(
+            f"{function} of 200 MB",
+            both(sparse("target", 200), sls(f"FOLDER/target:\n  {function}: {arguments}\n")),
+            ("sls", "x", "--test"),
+            2,
+            bound=EDITED,
+        )
+        for function, arguments in REFUSED.items()
+    ),
+    Case("a command that prints 1 GB", sls(PRINTS), ("sls", "x"), bound=EDITED),
+    Case("a guard that prints 1 GB", sls(GUARD), ("sls", "x", "--test"), bound=EDITED),
     Case("an SLS of 15 MB", mappings("states/x.sls", 15), ("sls", "x"), 1, bound=1500),
     Case("an SLS of 2 GB", sparse("states/x.sls", 2048), ("sls", "x"), 1),
     Case("a top file of 2 GB", sparse("states/top.sls", 2048), ("highstate",), 1),
