@@ -207,6 +207,11 @@ def _tar(file: IO[bytes]) -> Iterator[Member]:
             pieces: Any = info.sparse  # of a file with holes: (where, how long)
             size = sum(length for _, length in pieces) if pieces else info.size
             yield Member(plain(info.name), kind, info.mode, size, info.linkname, info.name)
+        # tarfile takes what is no header for the end
+        stream: Any = archive.fileobj
+        stream.seek(archive.offset)
+        if stream.read(tarfile.BLOCKSIZE).strip(b"\0"):
+            raise tarfile.ReadError("it is not whole: what follows its last member is no other one")
 
 
 def _zip(file: IO[bytes], password: str | None) -> Iterator[Member]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -156,3 +157,21 @@ def test_a_failure_leaves_no_read_only_folders(machine: Machine, source: str) ->
     done = as_owner(machine)
     assert done["result"] is False and "Permission denied" in done["comment"]
     out.chmod(0o700)
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+@pytest.mark.parametrize("rest", [b"x" * 200, b"x" * 1024], ids=["cut off", "damaged"])
+def test_a_tar_that_is_not_whole_is_refused(machine: Machine, packed: Any, rest: bytes) -> None:
+    release(machine, "one")
+    whole = (machine.folder / "x.tar").read_bytes()
+    found = hashlib.sha256(whole).hexdigest()
+    with tarfile.open(machine.folder / "x.tar") as made:
+        second = made.getmember("top/a").offset
+    data = packed(whole[:second] + rest)
+    (machine.folder / "x.tar").write_bytes(data)
+    text = (machine.folder / "states/a.sls").read_text()
+    machine.write(a=text.replace(found, hashlib.sha256(data).hexdigest()))
+    for words in (("--test",), ()):
+        result = machine.results("sls", "a", *words, code=2)["x"]
+        assert "x.tar: it is not whole" in result["comment"]
+    assert not (machine.folder / "out").exists()
