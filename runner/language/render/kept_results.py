@@ -100,6 +100,7 @@ class KeptResults:
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
         self._files: dict[tuple[str, Version], bytes] = {}  # digests
         self._of_opts: dict[bool | None, bytes | None] = {}
+        self._as_of = 0  # how many others had been asked for when these were made
         self._looked_at = 0  # bytes of both
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
@@ -257,7 +258,14 @@ class KeptResults:
             return path, self._files[key]
         return path, b""
 
+    def _notice(self) -> None:
+        """Look anew where others were asked for: code of the tree may alter pillar in place."""
+        if self._as_of != (looks := self._looks()):
+            self._as_of = looks
+            self.forget()
+
     def _pillar_digest(self) -> bytes | None:
+        self._notice()
         pillar = self._pillar()
         if self._of_pillar[0] is not pillar:
             self._of_pillar = pillar, self._bounded_digest(pillar)
@@ -267,6 +275,7 @@ class KeptResults:
         """The digest of the configuration; what is of one run alone, or of a state that is only
         looked at, config.get answers.
         """
+        self._notice()
         whole = "config.get" in functions
         opts = here.opts if whole else self._opts
         seen = bool(opts.get("test")) if whole else None

@@ -518,3 +518,24 @@ def test_a_folder_of_results_that_others_can_write_is_told_of_each_template(
     results.chmod(0o700)
     (results / "results").unlink()
     assert len(machine.results("sls", "b")) == 2
+
+
+def test_what_code_of_the_tree_does_to_the_pillar_is_noticed(machine: Machine) -> None:
+    modules = machine.folder / "states/_modules"
+    modules.mkdir()
+    (modules / "own.py").write_text(
+        f"def alter():\n    __pillar__['p'] = open({str(machine.folder / 'value')!r}).read()\n"
+    )
+    (machine.folder / "states/t").write_text("{{ pillar.p }}")
+    machine.write(
+        a="{tmp}/first: {file.managed: [source: 'salt://t', template: jinja]}\n"
+        "alter: {module.run: [name: own.alter]}\n"
+        "{tmp}/second: {file.managed: [source: 'salt://t', template: jinja]}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p="p: one",
+    )
+    for value in ("two", "two", "three"):
+        (machine.folder / "value").write_text(value)
+        machine("sls", "a")
+        assert (machine.folder / "first").read_text() == "one"
+        assert (machine.folder / "second").read_text() == value
