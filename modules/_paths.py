@@ -16,12 +16,17 @@ from contextlib import suppress
 from io import FileIO
 
 from modules import _paths
-from modules._planned.machine import planned_machine
-from modules._planned.overlay import KERNELS, Overlay, PlannedReader, is_planned, overlay
+from modules._planned.overlay import (
+    KERNELS,
+    Overlay,
+    PlannedReader,
+    is_planned,
+    overlay,
+    planned_machine,
+)
 from modules.file._contents import limits
-from runner.api import StateFailed, at_present, for_states, here, lies_in
+from runner.api import StateFailed, at_present, for_states, here, lies_in, planning
 from runner.api import unescaped as unescaped
-from runner.api.planning import doubts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +91,7 @@ def listdir(path: str) -> list[str]:
 
 def note_listed(folder: str, names: Collection[str]) -> None:
     """Note that a look goes by what is in a folder, which pending commands may alter."""
-    if (doubted := doubts()) is not None:
+    if (doubted := planning.doubts()) is not None:
         doubted.note_listed(realpath(folder), names)
 
 

@@ -16,7 +16,7 @@ from modules._machine.processes import Completed as Completed
 from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
 from modules._paths import text_of
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules.file import _rights
 from runner.api import (
     CommandFailed,

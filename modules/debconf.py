@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from modules import cmd
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, FormerState, cached_look, changer, for_states
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules._machine.surroundings import inherited
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from runner.api import CommandFailed, changer
 from runner.api.planning import only_files
 

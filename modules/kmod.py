@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd, file
-from modules._planned.machine import merged_names, planned_machine
+from modules._planned.machine import merged_names
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import join_lines, plain_name
 from runner.api import FormerState, StateFailed, changer, for_states, leave_pending
 from runner.api.offline import of_running

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from modules import _paths, cmd, file
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from modules.service import systemd
 from runner.api import FormerState, StateFailed, changer, for_states

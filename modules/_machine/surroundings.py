@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 
 from modules import _accounts, _paths
-from modules._planned.machine import merged, planned_machine
+from modules._planned.machine import merged
+from modules._planned.overlay import planned_machine
 from runner.api import CommandFailed
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from typing import Any
 
 from modules import _paths, cmd
 from modules._machine.processes import Completed, needs
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from runner.api import CommandFailed, FormerState, Record, Unforeseen, changer, leave_pending
 
 TOPIC = "tool packages"  # of looks at what such a program has installed

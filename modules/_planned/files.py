@@ -20,8 +20,7 @@ from itertools import count
 from typing import Self
 
 from modules._paths import READ
-from modules._planned.machine import planned_machine
-from modules._planned.overlay import KERNELS, PlannedReader, overlay
+from modules._planned.overlay import KERNELS, PlannedReader, overlay, planned_machine
 from modules.file._paths import closed_folders
 from modules.file._paths.walk import Link, names_of, refuse_unless, resolved
 from runner.api import MOST_LINKS, Record, StateFailed, Unforeseen, here, link_of_others

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from runner.api import apart, here
-from runner.api.planning import MACHINE, Overview
+from runner.api.planning import Overview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,27 +83,6 @@ class PlannedMachine(Overview):
         copy = PlannedMachine()
         copy.__dict__ |= {name: apart.copied(value) for name, value in vars(self).items()}
         return copy
-
-
-def of_dry_run() -> PlannedMachine | None:
-    """The planned machine; None for a state that really runs, and outside of a run."""
-    try:
-        if not here.dry:  # dry: it is the planned machine
-            return None
-    except LookupError:
-        return None
-    store = here.store(MACHINE)
-    if MACHINE not in store:
-        store[MACHINE] = PlannedMachine()
-    machine: PlannedMachine = store[MACHINE]
-    return machine
-
-
-def planned_machine() -> PlannedMachine:
-    """The planned machine; for a state that really runs one of which nobody else knows: nothing was
-    planned on it.
-    """
-    return of_dry_run() or PlannedMachine()
 
 
 def merged(now: Mapping[K, V], planned: Mapping[K, V | None]) -> dict[K, V]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a dry run has planned, laid over those of the machine, as looks and changers ask
-for them.
+"""The planned machine as looks and changers ask for it, and the files that a dry run has planned,
+laid over those of the machine.
 
 What they are made by (`files.py`, `dry_run.py`) is handed in by the loader where a dry run plans
 something: a run that really changes the machine has no overlay, and executes none of it.
@@ -11,15 +11,15 @@ from __future__ import annotations
 import os
 from io import FileIO
 
-from modules._planned.machine import of_dry_run
-from runner.api import here, is_planning
-from runner.api.planning import doubts
+from modules._planned import machine
+from runner.api import here, planning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
     from modules._accounts.planned import PlannedAccounts
+    from modules._planned.machine import PlannedMachine
     from modules._planned.view import View
     from modules.file._paths.place import Place
 else:
@@ -79,16 +79,37 @@ class PlannedReader(FileIO):
     at: os.stat_result
 
 
+def _of_dry_run() -> PlannedMachine | None:
+    """The planned machine; None for a state that really runs, and outside of a run."""
+    try:
+        if not here.dry:  # dry: it is the planned machine
+            return None
+    except LookupError:
+        return None
+    store = here.store(planning.MACHINE)
+    if planning.MACHINE not in store:
+        store[planning.MACHINE] = machine.PlannedMachine()
+    planned: PlannedMachine = store[planning.MACHINE]
+    return planned
+
+
+def planned_machine() -> PlannedMachine:
+    """The planned machine; for a state that really runs one of which nobody else knows: nothing was
+    planned on it.
+    """
+    return _of_dry_run() or machine.PlannedMachine()
+
+
 def overlay() -> Overlay | None:
     """The files of a dry run in which something was planned; None where all is as the machine has
     it.
     """
-    machine = of_dry_run()
-    if machine is None:
+    planned = _of_dry_run()
+    if planned is None:
         return None
-    if machine.files is None and (is_planning() or doubts()):  # dry: it is the view
-        machine.files = here.new_overlay()
-    return machine.files
+    if planned.files is None and (planning.is_planning() or planning.doubts()):  # dry: the view
+        planned.files = here.new_overlay()
+    return planned.files
 
 
 def is_planned(path: str) -> bool:

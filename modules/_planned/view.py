@@ -22,7 +22,7 @@ from functools import cache
 
 from modules import _paths
 from modules._planned.files import Entry, Later, PlannedFiles
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules.file._paths.walk import PATH_ONLY, resolved
 from modules.file._rights import has_capability
 from runner.api import Record, StateFailed, here

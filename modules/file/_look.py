@@ -21,14 +21,15 @@ from runner.api import (
     at_present,
     for_states,
     here,
-    refuse_unforeseen,
+    planning,
     version,
 )
-from runner.api.planning import doubts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO
+
+    from modules.file._contents.streamed import Contents
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -208,7 +209,7 @@ def _read(path: str, limit: int) -> bytes:
             data = limits.read_limited(file, path, limit)
     except OSError as problem:
         raise _explained(path, problem) from problem
-    if (doubted := doubts()) is not None:
+    if (doubted := planning.doubts()) is not None:
         doubted.note_read(data)
     return data
 
@@ -230,6 +231,24 @@ def read_whole(path: str) -> bytes:
     """The contents of a file that is not going to be written."""
     with opened_to_read(path) as file:
         return limits.read_limited(file, path, limits.limit_of_edits())
+
+
+def same_contents(path: str, contents: Contents) -> bool:
+    """Return whether a file holds just these contents."""
+    with opened_to_read(path) as file:
+        if isinstance(contents, bytes):
+            return _exactly(file, len(contents) + 1) == contents
+        if os.fstat(file.fileno()).st_size != contents.size:
+            return False
+        return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
+
+
+def _exactly(file: IO[bytes], size: int) -> bytes:
+    """Read so many bytes, fewer only at the end; one call may give fewer anywhere."""
+    data = file.read(size)
+    while len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    return data
 
 
 class opened_to_read:  # in lower case: used as a function; a generator costs more
@@ -266,7 +285,7 @@ def get_attributes(path: str) -> str | None:
     """
     import subprocess
 
-    refuse_unforeseen("lsattr")
+    planning.refuse_unforeseen("lsattr")
     try:
         done = subprocess.run(
             ["lsattr", "-d", "--", path], capture_output=True, text=True, check=False

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from modules._machine import fetching
 from modules._machine.scripts import temporary_script
 from modules._machine.tools import TOPIC, Tool, change, refuse_open
-from modules._planned.machine import merged, planned_machine
+from modules._planned.machine import merged
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import one_line, plain_name
 from runner.api import CommandFailed, Unforeseen, cached_look, fetcher, here
 

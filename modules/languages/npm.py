@@ -11,7 +11,8 @@ from typing import Any
 from modules._machine import fetching
 from modules._machine.surroundings import parse_variables
 from modules._machine.tools import TOPIC, Tool, refuse_open, unforeseen
-from modules._planned.machine import merged, planned_machine
+from modules._planned.machine import merged
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import plain_name
 from runner.api import (
     CommandFailed,

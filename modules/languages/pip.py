@@ -14,7 +14,8 @@ from typing import Any
 from modules import _paths, cmd
 from modules._machine import fetching
 from modules._machine.scripts import temporary_script
-from modules._planned.machine import merged, planned_machine
+from modules._planned.machine import merged
+from modules._planned.overlay import planned_machine
 from modules.git import _run
 from modules.languages import virtualenv
 from runner.api import (

@@ -12,7 +12,8 @@ from typing import Any
 
 from modules import _paths, cmd, file, service
 from modules._paths import unescaped as unescaped
-from modules._planned.machine import merged, planned_machine
+from modules._planned.machine import merged
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import (
     LinesBy,
     encoded,

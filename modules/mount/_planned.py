@@ -9,7 +9,7 @@ import stat as bits
 from typing import TYPE_CHECKING
 
 from modules._planned.files import Entry, planned_files
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from runner.api import leave_pending
 
 if TYPE_CHECKING:

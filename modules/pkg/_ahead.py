@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from modules._machine import fetching
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules.pkg import _contents
 from modules.pkg._contents import Contents
 from modules.pkg._tar import BadArchive

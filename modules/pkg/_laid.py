@@ -15,7 +15,7 @@ from typing import Any
 
 from modules import _accounts, _paths
 from modules._planned.files import Entry, PlannedFiles, planned_files
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._contents import Contents, Member
 from modules.pkg.package_manager import PackageManager, Placement

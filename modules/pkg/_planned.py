@@ -10,7 +10,8 @@ machine as it is.
 from __future__ import annotations
 
 from modules._machine import fetching
-from modules._planned.machine import merged_names, planned_machine
+from modules._planned.machine import merged_names
+from modules._planned.overlay import planned_machine
 from modules.pkg.package_manager import Changes, Versions
 from modules.pkg.providers import provider
 from runner.api import OPEN, for_states, here

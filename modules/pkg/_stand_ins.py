@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules import _paths, file
-from modules._planned.machine import looks_kept, planned_machine
+from modules._planned.machine import looks_kept
+from modules._planned.overlay import planned_machine
 from modules.pkg import _scripts
 from modules.pkg._ahead import PlannedPackage, planned_packages
 from modules.pkg._laid import former_package, install, take_away

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from modules._planned.machine import Service, merged_names, planned_machine
+from modules._planned.machine import Service, merged_names
+from modules._planned.overlay import planned_machine
 from runner.api import CommandFailed, Unforeseen
 
 STARTING = ("start", "restart", "reload-or-restart", "force-reload")

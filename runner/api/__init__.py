@@ -19,6 +19,7 @@ import os
 from collections.abc import Generator, Mapping
 from functools import wraps
 
+from runner.api import planning
 from runner.api.argtypes import (
     ONE_LINE,
     AbsolutePath,
@@ -58,7 +59,6 @@ from runner.api.argtypes import (
     unknown_encoding,
     without_end,
 )
-from runner.api.planning import Unforeseen, is_planning, leave_pending, refuse_unforeseen, stand_in
 from runner.model import families, former_state, plain_values, said_in
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
@@ -86,15 +86,22 @@ if TYPE_CHECKING:
     from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
     from runner.api.composition import combine_plans
+    from runner.api.current_run import Here
+    from runner.api.current_run import OwnFolder as OwnFolder
+    from runner.api.current_run import Tree as Tree
     from runner.api.facts import OPEN as OPEN
     from runner.api.facts import Fact, Open
     from runner.api.facts import open_at as open_at
     from runner.api.kinds import CURRENT, WANTED, Kind, Property, Wording, comes_after
     from runner.api.later import check_later as check_later
     from runner.api.later import forget_check as forget_check
+    from runner.api.planning import Unforeseen as Unforeseen
     from runner.api.planning import foreseen_failures as foreseen_failures
+    from runner.api.planning import is_planning as is_planning
+    from runner.api.planning import leave_pending as leave_pending
     from runner.api.planning import planned_as as planned_as
     from runner.api.planning import promised as promised
+    from runner.api.planning import refuse_unforeseen as refuse_unforeseen
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.providers import Feature, Provider, ProviderModule, Providers
     from runner.api.resource import Resource as Resource
@@ -239,229 +246,7 @@ def comment_of(outcome: str | Done) -> str:
 # ---------------------------------------------------------------- the current run
 
 
-class Tree(Protocol):
-    """The file roots."""
-
-    roots: Mapping[str, Sequence[str]]  # environment -> folders
-
-    def find(self, path: str, saltenv: str) -> str | None:
-        """The file on disk of a path of an environment, first root wins; None if there is none."""
-
-    def fetch(self, url: str, saltenv: str) -> str | None:
-        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is
-        none.
-        """
-
-    def files(self, prefix: str, saltenv: str) -> list[str]:
-        """The paths below a folder of the tree, sorted."""
-
-    def links(self, prefix: str, saltenv: str) -> dict[str, str]:
-        """The links below a folder of the tree, with their files on disk; no link that leads out of
-        the tree.
-        """
-
-    def links_to_nothing(self, prefix: str, saltenv: str) -> list[str]:
-        """The paths below a folder of the tree that are links to what is not there."""
-
-    def folders(self, prefix: str, saltenv: str) -> list[str]:
-        """The folders below a folder of the tree (itself not included), sorted."""
-
-
-class OwnFolder(Protocol):
-    """A folder of runner's own, which nobody else can write: its files are opened without following
-    links, and only when they are root's or the caller's.
-    """
-
-    @property
-    def path(self) -> str: ...
-
-    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """A descriptor of a file in it. Raises OSError."""
-
-    def read(self, name: str) -> bytes:
-        """The contents of a file in it. Raises OSError."""
-
-    def write(self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600) -> None:
-        """Write a file whole: nobody sees a half of it. Raises OSError."""
-
-    def remove(self, name: str) -> bool:
-        """Remove a file; false if it is not there."""
-
-
-class Here(Protocol):
-    """The current run, as state functions and execution modules see it."""
-
-    @property
-    def opts(self) -> Mapping[str, Any]:
-        """The configuration under Salt's key names."""
-
-    @property
-    def grains(self) -> Mapping[str, Any]: ...
-
-    @property
-    def pillar(self) -> Mapping[str, Any]: ...
-
-    @property
-    def saltenv(self) -> str: ...
-
-    @property
-    def chunk(self) -> Chunk | None:
-        """The state that runs now; None while templates are rendered or in `runner call`."""
-
-    @property
-    def chunks(self) -> tuple[Chunk, ...]: ...
-
-    @property
-    def left_out(self) -> tuple[Chunk, ...]:
-        """The states of these SLS files that `--only` or `--exclude` leaves out of the run."""
-
-    def missing_sls(self) -> list[str]:
-        """The SLS files of the highstate that this run is made without, as `runner sls` is."""
-
-    @property
-    def results(self) -> Mapping[str, Result]:
-        """The results so far, by tag."""
-
-    @property
-    def read(self) -> dict[str, str]:
-        """The files that the state has read, by the paths that it read them by."""
-
-    # what the files were that it goes by, by these paths: it writes no other one over
-    versions: dict[str, Version]
-    has_changed: bool  # whether the state has altered something since it began to look
-
-    @property
-    def changed_requisites(self) -> tuple[str, ...]:
-        """The sources that made a watch fire ("file: nginx.conf"), for mod_watch."""
-
-    @property
-    def dry(self) -> bool:
-        """For decorators and classic code only; a state function has no need to know."""
-
-    @property
-    def is_dry_run(self) -> bool:
-        """Return whether nothing at all is changed in this run: `dry` is also true of a look for a
-        prereq, and of a state that is only planned, in a real one.
-        """
-
-    @property
-    def called_directly(self) -> bool:
-        """Return whether a person calls the function, by `runner call`."""
-
-    @property
-    def tree(self) -> Tree: ...
-
-    @property
-    def cache_dir(self) -> str:
-        """The folder that fetchers may write below."""
-
-    @property
-    def state_dir(self) -> str: ...
-
-    def cache_folder(self, *below: str, make: bool = True) -> OwnFolder:
-        """The cache folder, or one below it. Raises OSError, and RunnerError where others can write
-        it.
-
-        make: it if it is missing.
-        """
-
-    def state_folder(self, *below: str) -> OwnFolder:
-        """A folder below the state folder, made if it is missing. Raises as cache_folder does."""
-
-    def store(self, name: str) -> MutableMapping[Any, Any]:
-        """A dictionary that lasts for this run, shared by all who use the same name.
-
-        >>> asked = here.store("dns answers")
-        """
-
-    def scratch(self) -> str:
-        """A private folder, until `clean`, when this stops being the current run."""
-
-    def clean(self) -> None: ...
-
-    def new_overlay(self) -> Any:
-        """Files of which nothing is planned yet, for what modules/_planned keeps of a dry run."""
-
-    def limited(self, what: str, size: int) -> AbstractContextManager[float]:
-        """Bound the time of what is done inside to some text, and give the seconds (0: no bound).
-        what: its name in the message; size: the characters of the text. Raises StateFailed when it
-        takes too long. One step in C is interrupted in the main thread only.
-        """
-
-    def render(
-        self,
-        text: str,
-        engine: str,
-        context: Mapping[str, Any],
-        *,
-        file: str = "",
-        saltenv: str = "base",
-        probably: bytes = b"",
-    ) -> str:
-        """Render a template that is not an SLS (`engine`: jinja, py, mako). probably: what it may
-        render to, as what the file holds that it is for; where that is known, nothing is rendered.
-        """
-
-    def render_pipe(
-        self,
-        text: str,
-        pipe: str,
-        context: Mapping[str, Any],
-        *,
-        file: str = "",
-        saltenv: str = "base",
-    ) -> Any:
-        """Render a text with a pipe of renderers (`jinja|yaml`, as the first line of an SLS names
-        it).
-        """
-
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Call an execution function by its name, the tree's own included.
-
-        Raises RunnerError for an unknown one, and whatever the function raises.
-
-        >>> here.call("pkg.version", "nginx")
-        """
-
-    def function(self, name: str) -> Callable[..., Any]:
-        """An execution function itself, for its signature."""
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such an execution function."""
-
-    def match(self, expression: str, kind: str = "glob") -> bool: ...
-
-    def top(self) -> Mapping[str, Sequence[str]]:
-        """The SLS files that the top file gives this machine, by environment."""
-
-    def warn(self, message: str, unless: Fact | None = None) -> None:
-        """Add a warning to the result of the current state. unless: not in a dry run where a
-        pending state may provide this fact.
-        """
-
-    def reload(self, what: str) -> None:
-        """Let the states that follow see what this one changed: `grains`, `modules`, `pillar`."""
-
-    def intends(self, path: str) -> None:
-        """Register a temporary path before it is made: after a kill the next run removes it."""
-
-    def follows(self, *facts: str) -> None:
-        """Note a source of the current state that is not a file of the tree (the newest commit or
-        version somewhere): the tree asks for a change that comes from there, so that the history
-        does not report it as drift.
-        """
-
-    def secret(self, value: str) -> None:
-        """Hide a value in all output, logs, reports and the history of this run."""
-
-    def hide_named(self, values: Mapping[str, Any]) -> None:
-        """Hide those values that stand under names of secrets (DB_PASSWORD, api_key, ...), at any
-        depth, as `secret` does.
-        """
-
-    def emit(self, event: Event) -> None: ...
-
-
+LATER_CHECKS = "later checks"  # the store of what is looked at before the run ends (later.py)
 _here: ContextVar[Here] = ContextVar("here")
 
 
@@ -649,17 +434,17 @@ def changer(
                         return answer
                 finally:
                     forget_looks(topics)
-            if not is_planning():
+            if not planning.is_planning():
                 raise ChangeNotAllowed(
                     f"modules.{name} changes the machine and was called while looking"
                 )
             if not planned:
-                raise Unforeseen(name)
+                raise planning.Unforeseen(name)
             try:
                 if planned is True:
                     return inner(*args, **kwargs)
                 instead = planned if callable(planned) else getattr(planned, inner.__name__)
-                planned_answer: R = stand_in(instead, args, kwargs)
+                planned_answer: R = planning.stand_in(instead, args, kwargs)
                 return planned_answer
             finally:
                 forget_looks(planned_topics)
@@ -788,8 +573,10 @@ _LATER |= dict.fromkeys("CURRENT Kind Property WANTED Wording comes_after".split
 _LATER |= dict.fromkeys("Feature ProviderModule Providers".split(), "providers")
 _LATER |= {"combine_plans": "composition", "ended_with_run": "programs"}
 _LATER |= dict.fromkeys("Fact OPEN Open open_at".split(), "facts")
+_LATER |= dict.fromkeys("Here OwnFolder Tree".split(), "current_run")
 _LATER |= {"check_later": "later", "forget_check": "later", "Provider": "provider"}
-_LATER |= dict.fromkeys("foreseen_failures planned_as promised".split(), "planning")
+_PLANNING = "Unforeseen foreseen_failures is_planning leave_pending planned_as promised"
+_LATER |= dict.fromkeys([*_PLANNING.split(), "refuse_unforeseen"], "planning")
 _OF_MODEL = {"FormerState": former_state, "key_folder": said_in, "texts_in": plain_values}
 
 

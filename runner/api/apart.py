@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, MutableMapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from runner.api import Here, StateFailed, first_plan, running
+from runner.api import StateFailed, first_plan, running
 from runner.api.planning import Unforeseen, changes_planned
+
+if TYPE_CHECKING:
+    from runner.api import Here
 
 
 class Apart:
@@ -56,7 +59,7 @@ def tried_apart(look: Callable[[], object]) -> None:
     foreseen. look: calls it.
     """
     apart = Apart()
-    with running(cast(Here, apart)) as apart.outer, suppress(StateFailed, Unforeseen):
+    with running(cast("Here", apart)) as apart.outer, suppress(StateFailed, Unforeseen):
         outcome = look()
         if not isinstance(outcome, Generator):
             return

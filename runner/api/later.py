@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import time
 
-from runner.api import here, is_planning
-from runner.api.planning import LATER_CHECKS
+from runner.api import LATER_CHECKS, here, is_planning
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 MACHINE = "planned machine"  # the store that it is in
-LATER_CHECKS = "later checks"  # the store of what is looked at before the run ends (later.py)
 _doubts: ContextVar[Doubts | None] = ContextVar("doubts", default=None)
 _altering: ContextVar[str] = ContextVar("altering", default="")
 _planning: ContextVar[Planning] = ContextVar("planning")

@@ -12,10 +12,10 @@ from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Aggregate, Call, Reaction, Step, asked
 from runner.language.arguments import bind as binding
 from runner.language.arguments import scalars, schema
+from runner.model import nested
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
-from runner.model.nested import has_slot
 from runner.model.records import Record
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
@@ -162,7 +162,7 @@ class Binder:
 
     def _checked(self, chunk: Chunk) -> tuple[Call | None, list[Diagnostic]]:
         """The call of a chunk, where it can be bound by now, and what is wrong with it."""
-        if has_slot(chunk.args):
+        if nested.has_slot(chunk.args):
             return None, []
         try:
             call, unknown = self._bound(chunk)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 
-from runner.api import StateFailed, Tree, refuse_unforeseen
+from runner.api import StateFailed, planning
 from runner.engine import partial_changes
 from runner.engine.listeners import Listener, Listeners
 from runner.engine.loader.registry import Registry
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any
+
+    from runner.api import Tree
 
 # arguments of all states that ask for something when the state has ended
 FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])
@@ -361,11 +363,11 @@ class Current:
         return self.run.render(text, f"#!{pipe}", context, file=file, saltenv=saltenv)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        refuse_unforeseen(name)
+        planning.refuse_unforeseen(name)
         return self.run.call(name, *args, **kwargs)
 
     def function(self, name: str) -> Callable[..., Any]:
-        refuse_unforeseen(name)
+        planning.refuse_unforeseen(name)
         return self.run.registry.function(name)
 
     def has(self, name: str) -> bool:
@@ -381,7 +383,7 @@ class Current:
         self.warnings.append((message, unless))
 
     def reload(self, what: str) -> None:
-        refuse_unforeseen(what)
+        planning.refuse_unforeseen(what)
         self.run.execution.reload(what)
 
     def intends(self, path: str) -> None:
@@ -398,7 +400,7 @@ class Current:
         self.run.secrets.collect_named(values)
 
     def emit(self, event: Event) -> None:
-        refuse_unforeseen("an event")
+        planning.refuse_unforeseen("an event")
         if (
             isinstance(event, CustomEvent)
             and self.chunk is not None

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from functools import cached_property, partial
 
-from runner.api import StateFailed, durability, forget_looks, running, undisturbed
-from runner.api.planning import LATER_CHECKS
+from runner.api import LATER_CHECKS, StateFailed, durability, forget_looks, running, undisturbed
 from runner.engine import decide as decisions
 from runner.engine import mod_aggregate, parallel
 from runner.engine.context import Current, Run

@@ -21,10 +21,10 @@ from runner.api import (
     comment_of,
     durability,
     here,
+    planning,
     running,
 )
 from runner.api import facts as provided
-from runner.api.planning import Unforeseen, changes_planned, overview
 from runner.engine import dry_run_facts, guards, partial_changes, slots
 from runner.engine import made as engine_made
 from runner.engine.context import Current, Run
@@ -32,11 +32,10 @@ from runner.engine.look import Look, asked
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.language.arguments import retry, schema
 from runner.language.salt import returns
-from runner.model import ordered_dict, plain_values
-from runner.model.chunk import GUARDS, Chunk
+from runner.model import nested, ordered_dict, plain_values
+from runner.model.chunk import GUARDS, SLOT, Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import StatePlanned
-from runner.model.nested import SLOT, has_slot
 from runner.model.places import Value
 from runner.model.result import Result
 
@@ -186,7 +185,7 @@ class Invoker:
                 with_output = "validate" in schema.known(call.function.function)
                 result = self._checked(chunk, result, with_output)
             return result
-        except Unforeseen as unknown:
+        except planning.Unforeseen as unknown:
             return self._unknown(invocation, str(unknown))
         except RunnerError as error:
             refused = StateFailed(str(error), missing=error.missing)
@@ -257,7 +256,7 @@ class Invoker:
         """A look, in a dry run with what it cannot know. rights_in: as of `doubts`."""
         doubts = None
         if self.run.dry and invocation.mode is not Mode.REAL:
-            settled = overview(self.run.stores).settled
+            settled = planning.overview(self.run.stores).settled
             doubts = self._facts(invocation).doubts(invocation.waits_for, settled, rights_in)
         return Look(self.run, invocation.step.chunk, look, doubts)
 
@@ -297,7 +296,7 @@ class Invoker:
         """
         if not by:
             return result
-        told = overview(self.run.stores).open.get(by, ())
+        told = planning.overview(self.run.stores).open.get(by, ())
         met = look.doubts.path if look and look.doubts else ""
         about = next((each for each in told if (met or result.chunk.name) in each), "")
         about = about or next(iter(told), "")
@@ -332,7 +331,7 @@ class Invoker:
         """Note what the plan of a state provides."""
         foreseen = foreseen or dry_run_facts.Foreseen.NOT
         if foreseen is dry_run_facts.Foreseen.NOT:
-            dry_run_facts.unsettle(overview(self.run.stores).settled, provides)
+            dry_run_facts.unsettle(planning.overview(self.run.stores).settled, provides)
         self.planned.note(invocation.step.chunk, provides, foreseen)
         if invocation.will_be_done:
             self.pending.note(invocation.step.chunk, provides, foreseen)
@@ -341,7 +340,7 @@ class Invoker:
         """The pending states that this one requires, nearest first, whose plans looks do not see,
         or commands do not.
         """
-        blind = from_commands and not overview(self.run.stores).is_seen_by_commands
+        blind = from_commands and not planning.overview(self.run.stores).is_seen_by_commands
         pending = self._facts(invocation)
         return [
             state
@@ -352,7 +351,9 @@ class Invoker:
     def _filled(self, step: Step) -> Step:
         """The step with its slots evaluated."""
         chunk = step.chunk
-        if has_slot(chunk.name) or any(has_slot(value) for value in chunk.args.values()):
+        if nested.has_slot(chunk.name) or any(
+            nested.has_slot(value) for value in chunk.args.values()
+        ):
             args = {key: slots.fill(value, self.run.ask) for key, value in chunk.args.items()}
             name = str(slots.fill(chunk.name, self.run.ask))
             return step.with_chunk(chunk._replace(name=name, args=args))
@@ -398,7 +399,7 @@ class Invoker:
             if plan and here.has_changed:
                 overtaken.changes = partial_changes.made(plan, look.function)
             raise
-        except (Unforeseen, *partial_changes.NOT_THE_STATES):
+        except (planning.Unforeseen, *partial_changes.NOT_THE_STATES):
             raise
         except StateFailed as failure:
             part = (
@@ -437,21 +438,21 @@ class Invoker:
         pending: Collection[object] | None = None
         if self.run.dry and invocation.will_be_done and call.function.is_built_in:
             try:
-                with changes_planned() as planning:
+                with planning.changes_planned() as planned:
                     next(outcome)
             except StopIteration as stop:
-                if planning.pending is not None:
+                if planned.pending is not None:
                     seen = dry_run_facts.Foreseen
-                    foreseen = seen.IN_FILES if planning.only_files else seen.BY_LOOKS
-                if not planning.leaves_pending and plan.exact:
+                    foreseen = seen.IN_FILES if planned.only_files else seen.BY_LOOKS
+                if not planned.leaves_pending and plan.exact:
                     done = _done(invocation.step.chunk, stop.value, plan.changes)
                     changes = done.changes
-                pending = planning.pending
-            except Unforeseen:
+                pending = planned.pending
+            except planning.Unforeseen:
                 pass
         self._note(invocation, plan.provides, foreseen)
         if pending:
-            dry_run_facts.unsettle(overview(self.run.stores).settled, pending)
+            dry_run_facts.unsettle(planning.overview(self.run.stores).settled, pending)
             for facts in (self.planned, self.pending):  # it will be done
                 facts.note_open(invocation.step.chunk, pending)
         return changes

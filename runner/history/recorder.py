@@ -17,11 +17,10 @@ from functools import cached_property
 from runner.api import undisturbed
 from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
 from runner.history import contested as history_contested
-from runner.model import former_state, plain_values
+from runner.model import former_state, nested, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
-from runner.model.nested import mapped
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.model.stdlib import blake2b, dumps
@@ -739,7 +738,9 @@ LONGEST = 256 * 1024  # characters of one text: a large difference does not fill
 
 def _shortened(value: Any) -> Any:
     """The same value with its long texts cut."""
-    return mapped(value, lambda item: _shortened_text(item) if isinstance(item, str) else item)
+    return nested.mapped(
+        value, lambda item: _shortened_text(item) if isinstance(item, str) else item
+    )
 
 
 def _shortened_text(text: str) -> str:

@@ -22,6 +22,7 @@ GUARDS = ("onlyif", "unless", "creates")
 COMMAND_GUARDS = ("onlyif", "unless")
 # the arguments that may refer to a file of the tree, a function or a template engine
 REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
+SLOT = "__slot__:"  # such a text is a call of a function, made right before the state's look
 RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from runner.model.chunk import SLOT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
-
-SLOT = "__slot__:"  # such a text is a call of a function, made right before the state's look
 
 
 def without_places(value: Any) -> Any:

@@ -23,8 +23,8 @@ from runner.api.argtypes import times_asked
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
 from runner.language.render.code_revision import digest_of, digest_of_text
+from runner.model import nested
 from runner.model.errors import RunnerError
-from runner.model.nested import has_slot
 from runner.model.places import Later, Written
 from runner.model.records import Record
 from runner.pipeline import compiled_bytes
@@ -223,7 +223,7 @@ def _is_certain(step: Step) -> bool:
     """Return whether a state can be bound in the next run as in this one: it is already, or has a
     slot that is filled when it runs.
     """
-    return step.call is not None or has_slot(step.chunk.args)
+    return step.call is not None or nested.has_slot(step.chunk.args)
 
 
 def _said(env: str, sls: str, path: str, text: Rendered) -> Said:

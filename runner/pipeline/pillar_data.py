@@ -12,10 +12,9 @@ from runner.language.pillar import merge as pillar_merge
 from runner.language.pillar import undecrypted as encrypted_values
 from runner.language.render import steps
 from runner.language.targeting import top, top_includes
-from runner.model import handed_over_pillar, plain_values, said_in
+from runner.model import handed_over_pillar, nested, plain_values, said_in
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
-from runner.model.nested import mapped
 from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, setting_place
@@ -90,7 +89,7 @@ def _resolve_stored_values(session: Session) -> None:
     for key, value in raw.items():
         if not is_store(value) and key != "grains":
             try:
-                raw[key] = mapped(value, resolved)
+                raw[key] = nested.mapped(value, resolved)
             except RunnerError as error:
                 place = setting_place(raw, key)
                 raise RunnerError(error.message, place, error.hint) from None

@@ -35,7 +35,8 @@ else:  # importlib and types import more
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _USUAL = sys.pycache_prefix is None and not sys.flags.optimize  # compiled files lie where they do
 _TOPS = ("runner", "states", "modules")
-_FOLDERS: tuple[str, ...] = ()  # of runner's packages
+_ROOT = ""  # the folder of runner's packages
+_FOLDERS: tuple[str, ...] = ()  # they themselves
 _EXECUTING = RLock()  # one for all: no import goes in a circle, so none waits for who waits for it
 _namespace: Any = vars(ModuleType)["__dict__"].__get__  # of a module, without executing it
 
@@ -144,9 +145,9 @@ _BUILTINS = {**vars(builtins), "__import__": _import}
 def _registered(name: str) -> ModuleType | None:
     """A module of runner that is not there yet; None for what is left to `importlib`."""
     above, _, last = name.rpartition(".")
-    package = sys.modules.get(above)
-    if package is None and "." in above:
-        package = _registered(above)
+    if not above:
+        return _new(name, _found(_ROOT, name)) if name in _TOPS else None
+    package = sys.modules.get(above) or _registered(above)
     folders = _namespace(package).get("__path__") if package else ()
     return _submodule(package, last) if package and folders and _is_own(folders[0]) else None
 
@@ -164,19 +165,23 @@ def _submodule(package: ModuleType, name: str) -> ModuleType | None:
     namespace = _namespace(package)
     if "__path__" not in namespace or name[:2] == "__":
         return None
-    found = _found(namespace["__path__"][0], name)
+    module = _new(f"{namespace['__name__']}.{name}", _found(namespace["__path__"][0], name))
+    if module is not None:
+        setattr(package, name, module)
+    return module
+
+
+def _new(name: str, found: tuple[str, str, os.stat_result] | None) -> ModuleType | None:
+    """A module that is executed later; None for one that was not found."""
     if found is None:
         return None
     new = NotYet.__new__(NotYet)
-    full = f"{namespace['__name__']}.{name}"
-    of_new = _namespace(new)
-    of_new["__name__"] = full
-    of_new["__found__"] = found
+    namespace = _namespace(new)
+    namespace["__name__"] = name
+    namespace["__found__"] = found
     if found[1] == "__init__":
-        of_new["__path__"] = [found[0]]
-    module = sys.modules.setdefault(full, new)  # of two threads, one is the first
-    setattr(package, name, module)
-    return module
+        namespace["__path__"] = [found[0]]
+    return sys.modules.setdefault(name, new)  # of two threads, one is the first
 
 
 def _place(namespace: Any) -> None:
@@ -275,7 +280,8 @@ def import_module(name: str) -> ModuleType:
 
 def find_own_modules(folder: str) -> None:
     """Find the modules of the packages in a folder like that from now on."""
-    global _FOLDERS
+    global _ROOT, _FOLDERS
+    _ROOT = folder
     _FOLDERS = tuple(f"{folder}/{name}/" for name in _TOPS)
     if OwnModules not in sys.meta_path:
         os.register_at_fork(  # a child has no thread that would release it

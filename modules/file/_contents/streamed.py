@@ -117,24 +117,6 @@ def streamed(path: str, looked_at: bool = True) -> Streamed:
     return Streamed(path, stat.st_size, _identity(stat))
 
 
-def same_contents(path: str, contents: Contents) -> bool:
-    """Return whether a file holds just these contents."""
-    with opened_to_read(path) as file:
-        if isinstance(contents, bytes):
-            return _exactly(file, len(contents) + 1) == contents
-        if os.fstat(file.fileno()).st_size != contents.size:
-            return False
-        return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
-
-
-def _exactly(file: IO[bytes], size: int) -> bytes:
-    """Read so many bytes, fewer only at the end; one call may give fewer anywhere."""
-    data = file.read(size)
-    while len(data) < size and (more := file.read(size - len(data))):
-        data += more
-    return data
-
-
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     while piece := file.read(PIECE):
         yield piece

@@ -26,7 +26,7 @@ from modules._planned.files import (
     Way,
     refuse_kernels,
 )
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules.file._contents import limits
 from modules.file._paths.place import Folder, NewFile, Pinned, Place
 from modules.file._paths.walk import refuse_unless

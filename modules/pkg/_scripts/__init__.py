@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from modules import _paths
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.shell import MOST, Unread
 from modules.pkg._ahead import PlannedPackage
 from modules.pkg._scripts import accounts, files, makers, questions, services

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.shell import Unread
 from modules.debconf import DATABASES
 from modules.pkg._scripts.known import read

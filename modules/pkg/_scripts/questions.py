@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from modules import _accounts, _paths, cmd, file
 from modules._accounts import found, group_of, user_of
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.shell import Unread
 from modules.pkg._scripts import find
 from modules.pkg._scripts.calculated import MOST_SECONDS, said

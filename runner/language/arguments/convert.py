@@ -37,8 +37,8 @@ from runner.language.arguments.scalars import (
     spelled,
     wrong,
 )
+from runner.model.chunk import SLOT
 from runner.model.errors import RunnerError
-from runner.model.nested import SLOT
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 

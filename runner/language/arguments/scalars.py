@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from runner.api.argtypes import CheckUnless
-from runner.model.nested import SLOT, without_places
+from runner.model.chunk import SLOT
+from runner.model.nested import without_places
 from runner.model.records import Record
 
 TYPE_CHECKING = False

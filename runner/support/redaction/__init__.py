@@ -14,11 +14,11 @@ from _weakref import ref  # weakref imports more
 from collections.abc import Mapping
 from functools import cached_property
 
+from runner.model import nested
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.events import OF_RESULTS, ChangerCalled, Event, StateStarted
-from runner.model.nested import strings
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
@@ -127,7 +127,7 @@ class Secrets:
         """Take what a function is given under such keys, and passwords in URLs, for secrets."""
         for secret in _values_under(values, matcher(tuple(keys))):
             self.add(secret, named=True)
-        for text in strings(values):
+        for text in nested.strings(values):
             self._add_logins(text)
 
     def collect_named(self, values: Mapping[str, Value]) -> None:

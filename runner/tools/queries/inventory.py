@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.api import Resource
-from runner.model.chunk import RESERVED
-from runner.model.nested import SLOT
+from runner.model.chunk import RESERVED, SLOT
 
 TAKEN = (*RESERVED, "chain", "defaults")
 PLAIN = "#!yaml"  # no template: contents may hold what looks like one
