@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from runner.model import other_tools
-from runner.model.families import FAMILIES
+from runner.support.own_modules import FAMILIES
 
 DOCS = Path(__file__).parent
 STATES = DOCS.parent / "states"

@@ -22,8 +22,8 @@ from extras import EXTRAS, extra_of, lines_of, passages
 from looks import dotted, unmarked
 
 from runner.engine.loader.registry import Registry
-from runner.model.families import FAMILIES
 from runner.model.records import Record
+from runner.support.own_modules import FAMILIES
 
 TOP = ("runner", "states", "modules")
 LONG_FUNCTIONS = 60

@@ -59,7 +59,7 @@ from runner.api.argtypes import (
     unknown_encoding,
     without_end,
 )
-from runner.model import families, former_state, plain_values, said_in
+from runner.model import former_state, plain_values, said_in
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
@@ -77,6 +77,7 @@ from runner.support.files.permissions import MOST_LINKS, link_of_others, others_
 from runner.support.files.text import split_lines
 from runner.support.log import LOG
 from runner.support.own_modules import import_module as import_module
+from runner.support.own_modules import known_as
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -417,7 +418,7 @@ def changer(
 
         @wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            name = f"{families.known_as(inner.__module__)}.{inner.__name__}"
+            name = f"{known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
                 later = waits and GROUP_COMMIT.is_collecting
                 if not later and topics != frozenset(("files",)):

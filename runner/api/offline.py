@@ -11,8 +11,8 @@ from __future__ import annotations
 import functools
 
 from runner.api import Done, Planned, StateFailed, here
-from runner.model.families import known_as
 from runner.model.result import AT_BOOT
+from runner.support.own_modules import known_as
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

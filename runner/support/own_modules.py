@@ -32,6 +32,12 @@ else:  # importlib and types import more
     MethodType = type(SourceFileLoader("", "").get_code)
     CodeType = type((lambda: None).__code__)
 
+# folders of `states/` and `modules/` for what few machines need; SLS files do not know of them:
+# `mysql_user` lies in `states/databases/`
+FAMILIES = tuple(
+    "certificates containers databases desktop firewalls formats languages messaging secrets"
+    " security storage web".split()
+)
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _USUAL = sys.pycache_prefix is None and not sys.flags.optimize  # compiled files lie where they do
 _TOPS = ("runner", "states", "modules")
@@ -74,6 +80,17 @@ class NotYet(ModuleType):
         if not isinstance(value, ModuleType):
             _execute(self)
         ModuleType.__setattr__(self, name, value)
+
+
+def known_as(module: str) -> str:
+    """The name of a module as users know it.
+
+    >>> known_as("modules.databases.mysql"), known_as("modules.file")
+    ('mysql', 'file')
+    """
+    _, _, name = module.partition(".")
+    family, _, rest = name.partition(".")
+    return rest if family in FAMILIES else name
 
 
 def executed(name: str) -> ModuleType | None:

@@ -40,8 +40,8 @@ from runner.api.planning import changes_planned
 from runner.history import snapshots
 from runner.language.salt.utils import files as salt_files
 from runner.language.salt.utils.atomicfile import atomic_open
-from runner.model.families import known_as
 from runner.sources import bundle
+from runner.support.own_modules import known_as
 
 pytestmark = needs_root()
 MALLORY = 1

@@ -90,8 +90,8 @@ EXTRAS: Mapping[str, Extra] = {
         "runner.language.salt.exceptions runner.language.salt.more runner.language.salt.package"
         " runner.language.salt.returns runner.language.salt.six runner.language.salt.stringio"
         " runner.language.salt.style runner.language.salt.utils",
-        "runner.engine.invoke runner.engine.loader.registry runner.engine.loader.tree_modules"
-        " runner.language.render.renderers.python",
+        "runner.engine.invoke runner.engine.loader.builtin runner.engine.loader.registry"
+        " runner.engine.loader.tree_modules runner.language.render.renderers.python",
     ),
     "salt-call and Salt's functions": Extra(
         f"runner.cli.salt_call {RUNNING}.state_functions runner.output.salt_reports"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from runner.engine.loader.tree_modules import virtual_name
+from runner.engine.loader.builtin import virtual_name
 from runner.model.records import Record
 from runner.support.files.text import text_to_show
 

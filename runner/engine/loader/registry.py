@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, wraps
 from types import ModuleType
 
 from modules._planned import dry_run
-from runner.engine.loader import sys_functions, unsupported
-from runner.engine.loader.builtin import declares, library
-from runner.engine.loader.tree_modules import (
+from runner.engine.loader import sys_functions, tree_modules, unsupported
+from runner.engine.loader.builtin import (
     HOOKS,
-    TreeModules,
     UnavailableError,
     UnavailableFunction,
+    declares,
     lacking,
+    library,
     members,
     offered,
     plans,
@@ -35,6 +35,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
+
+    from runner.engine.loader.tree_modules import TreeModules
 
 __all__ = ["Registry", "StateFunction", "UnavailableError"]
 
@@ -75,14 +77,27 @@ class StateFunction(Record):
 
 
 def _flat(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function as an SLS calls it. Groups of arguments have defaults that are records."""
+    """A function as an SLS calls it. Groups of arguments have defaults that are records; a call
+    that sets nothing of them needs no schema.
+    """
     inner: Any = function
     while hasattr(inner, "__wrapped__"):
         inner = inner.__wrapped__
-    named = getattr(inner, "__kwdefaults__", None) or {}
-    defaults = (*(getattr(inner, "__defaults__", None) or ()), *named.values())
-    has_groups = any(isinstance(default, Record) for default in defaults)
-    return schema.flat(function) if has_groups else function
+    code = inner.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    first = code.co_argcount - len(inner.__defaults__ or ())
+    defaults = dict(zip(names[first:], inner.__defaults__ or (), strict=False))
+    defaults |= inner.__kwdefaults__ or {}
+    plain = {name for name in names if not isinstance(defaults.get(name), Record)}
+    if len(plain) == len(names):
+        return function
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (function if plain.issuperset(kwargs) else schema.flat(function))(*args, **kwargs)
+
+    found: Callable[..., Any] = inner.__dict__.setdefault("called", call)
+    return found
 
 
 class Registry:
@@ -434,8 +449,9 @@ class Registry:
     def _tree(self, kind: str) -> TreeModules:
         tree = self._trees.get(kind)
         if tree is None:
-            tree = TreeModules(kind, self._folders.get(kind, []), self, self._folders.get("utils"))
-            self._trees[kind] = tree
+            tree = self._trees[kind] = tree_modules.TreeModules(
+                kind, self._folders.get(kind, []), self, self._folders.get("utils")
+            )
         return tree
 
     def _modules(self, kind: str, name: str) -> Iterator[ModuleType]:
@@ -447,7 +463,8 @@ class Registry:
         """
         unavailable: UnavailableError | None = None
         try:
-            yield from self._tree(kind).available(name)
+            if self._folders.get(kind):
+                yield from self._tree(kind).available(name)
         except UnavailableError as reason:
             unavailable = reason
         if name in self._libraries[kind]:

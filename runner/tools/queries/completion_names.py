@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from runner.engine.loader import module_sources
+from runner.engine.loader.builtin import HOOKS
 from runner.engine.loader.registry import Registry
-from runner.engine.loader.tree_modules import HOOKS
 from runner.history import query
 from runner.language.arguments.schema import schema_of
 from runner.model.errors import RunnerError

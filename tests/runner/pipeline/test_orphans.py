@@ -17,7 +17,7 @@ from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import bind
 from runner.language.arguments.schema import MISSING
-from runner.model.families import known_as
+from runner.support.own_modules import known_as
 
 TOP = "base: {'*': [a]}"
 EMPTY = "x: {test.nop: []}"
