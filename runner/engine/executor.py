@@ -9,13 +9,12 @@ from functools import cached_property, partial
 
 from runner.api import LATER_CHECKS, StateFailed, durability, forget_looks, running, undisturbed
 from runner.engine import decide as decisions
-from runner.engine import mod_aggregate, parallel
+from runner.engine import mod_aggregate, parallel, reactions
 from runner.engine.context import Current, Run
 from runner.engine.decide import Telling
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
 from runner.engine.outcomes import Outcomes
-from runner.engine.reactions import ReactionTracker, SuppressedReactions, described
 from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import DECLINED, NOT_RUN, RUN, Invocation, Mode, Reaction, Step, Verdict
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from runner.engine.parallel import ParallelStates
+    from runner.engine.reaction_journal import ReactionJournal
     from runner.engine.step import Decision
 
 NAMING = (Verdict.FAIL, Verdict.WATCH)  # a decision that names all that it goes by
@@ -47,11 +47,11 @@ class Executor:
         plan: RunPlan,
         run: Run,
         invoke: Invoker,
-        tracker: ReactionTracker,
+        journal: ReactionJournal,
         judge: Judge | None = None,
     ) -> None:
         self.plan, self.run, self.invoke = plan, run, invoke
-        self.tracker, self.judge = tracker, judge
+        self._journal, self.judge = journal, judge
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
         self._outcomes = Outcomes(plan.relations, self.results)
@@ -70,7 +70,9 @@ class Executor:
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._beside: dict[int, Invoker] = {}  # who calls that
-        self._suppressed = SuppressedReactions(plan, self.results)
+        if self._overlaps:
+            _ = self.tracker  # the same for all threads
+        self._has_noop = any(step.noop for step in plan.steps)
         self._shared = SharedCommit(
             plan,
             self._overlaps or run.execution.asks,
@@ -157,7 +159,7 @@ class Executor:
         if self.run.listeners.take(StateStarted):
             self.run.emit(StateStarted(chunk, self.number))
         may_react = bool(edges.groups or chunk.requisites) or step.self_refreshing
-        pending = self.tracker.pending(chunk) if may_react else ()
+        pending = self._pending(chunk) if may_react else ()
         decision = self._decided(edges, pending)
         if is_declined and decision.verdict not in NOT_RUN:
             decision = DECLINED
@@ -204,20 +206,40 @@ class Executor:
         """
         is_run = decision.verdict not in NOT_RUN
         if pending and (self.run.dry if is_run else decision.postponed):
-            result = result._replace(owed=described(pending, result.cause or decision.cause))
+            owed = reactions.described(pending, result.cause or decision.cause)
+            result = result._replace(owed=owed)
         chunk = self.plan.steps[position].chunk
         with undisturbed():  # what has run is told to all listeners
             if result.changes and not is_judged:
                 result = self._judged(position, result, decision)
-            if self._suppressed.has_noop:
+            if self._has_noop:
                 result = self._suppressed.note(position, result)
             finished = self._note(position, result)
         self.run.follow(finished)
-        if not self.run.dry and not result.noop:
+        if not self.run.dry and not result.noop and self._journal.has_any():
             self.tracker.settle(result, decision)
         if ENDS_RUN in result.extra:
             return not self.run.dry
         return result.result is False and bool(chunk.args.get("failhard", self.plan.failhard))
+
+    # -------------------------------------------------- pending reactions
+
+    @cached_property
+    def tracker(self) -> reactions.ReactionTracker:
+        """Most runs without changes need none."""
+        return reactions.ReactionTracker(self._journal, self.plan)
+
+    @property
+    def unprotected(self) -> str:
+        """Why pending reactions could not be written; empty where they could."""
+        return self.tracker.unprotected if "tracker" in self.__dict__ else ""
+
+    @cached_property
+    def _suppressed(self) -> reactions.SuppressedReactions:
+        return reactions.SuppressedReactions(self.plan, self.results)
+
+    def _pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
+        return self.tracker.pending(chunk) if self._journal.has_any() else ()
 
     # -------------------------------------------------- side by side
 
@@ -414,7 +436,7 @@ class Executor:
         not run ends here.
         """
         chunk = self.plan.chunk(position)
-        pending = self.tracker.pending(chunk)
+        pending = self._pending(chunk)
         decision = self._decided(self.plan.judged_by(position), pending)
         if final and decision.verdict in NOT_RUN:
             self._ended(position, decisions.not_run_result(chunk, decision), decision, pending)
@@ -508,7 +530,7 @@ class Executor:
             return self.results[position]
         look = self._called(position, decision, Mode.LOOK)
         may_change = self._overlaps and self.parallel.positions()
-        if not (may_change or self.tracker.pending(self.plan.chunk(position))):
+        if not (may_change or self._pending(self.plan.chunk(position))):
             self._outcomes.keep(position, look)
         return look
 
@@ -518,7 +540,7 @@ class Executor:
         done: set[int] = set()
 
         def is_due(position: int) -> bool:
-            pending = self.tracker.pending(self.plan.chunk(position))
+            pending = self._pending(self.plan.chunk(position))
             return "listen" in self.tracker.due(pending, self.run.results)
 
         for group in self.plan.listening(self._is_heard, is_due):

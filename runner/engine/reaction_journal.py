@@ -71,8 +71,11 @@ class ReactionJournal:
     A damaged file is set aside, which `notes` reports.
     """
 
-    def __init__(self, state_dir: str, looking: bool = False) -> None:
-        """looking: leave a broken file where it is (there is no lock)."""
+    def __init__(self, state_dir: str, looking: bool = False, required: bool = False) -> None:
+        """looking: leave a broken file where it is (there is no lock). required: nothing is changed
+        whose pending reactions cannot be written.
+        """
+        self.required = required
         self.notes: list[str] = []
         self._looking = looking
         self.folder = state_dir
@@ -116,8 +119,12 @@ class ReactionJournal:
             self._index().add(rows)
 
     def has_any(self) -> bool:
-        """Return whether any reaction is pending, as far as is known: not before it was read."""
-        return self._known is None or bool(self._known.pending_reactions)
+        """Return whether any reaction is pending, or that cannot be read."""
+        try:
+            return bool(self._index().pending_reactions)
+        except OSError:
+            self._known = None  # whoever asks for them is told
+            return True
 
     def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
         """The pending reactions of one reactor (a tag)."""

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 class ReactionTracker:
     """The pending reactions of one run. `unprotected` says why they could not be written."""
 
-    def __init__(self, journal: ReactionJournal, plan: RunPlan, required: bool = False) -> None:
-        """required: nothing is changed whose pending reactions cannot be written."""
+    def __init__(self, journal: ReactionJournal, plan: RunPlan) -> None:
         self.unprotected = ""
-        self._required = required
         self._journal = journal
         self._plan = plan
         # a state -> the groups whose targets have it, each list once for all of these
@@ -91,7 +89,7 @@ class ReactionTracker:
         try:
             self._journal.record(pending_reactions)
         except OSError as error:
-            if self._required:
+            if self._journal.required:
                 who = ", ".join(
                     dict.fromkeys(
                         pending.reactor.replace("_|-", " ") for pending in pending_reactions
@@ -130,8 +128,6 @@ class ReactionTracker:
         """Settle pending reactions: a source ended without a change, the reactor reacted, or it was
         not to run whatever had failed.
         """
-        if not self._journal.has_any():
-            return
         chunk = result.chunk
         if result.unstarted or (result.result is not False and not result.changes):
             self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
@@ -178,7 +174,6 @@ class SuppressedReactions:
         self._plan = plan
         self._results = results
         self._suppressed: set[int] = set()
-        self.has_noop = any(step.noop for step in plan.steps)
 
     def note(self, position: int, result: Result) -> Result:
         """Add to a result what it would have reacted to. What changed something itself sends its

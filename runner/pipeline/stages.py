@@ -19,7 +19,6 @@ from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
 from runner.engine.listeners import Listener, from_first_change
 from runner.engine.reaction_journal import ReactionJournal
-from runner.engine.reactions import ReactionTracker
 from runner.engine.run_plan import RunPlan
 from runner.engine.step import asked
 from runner.history import revision
@@ -119,8 +118,7 @@ def run_compiled(
     facts = about(run.secrets)._replace(recalled=compiled.recalled)
     run.secrets.recall(options.state_dir, remember=True)
     plan = _run_plan(options, compiled, run_id)
-    journal = ReactionJournal(options.state_dir)
-    tracker = ReactionTracker(journal, plan, required=options.durable == "required")
+    journal = ReactionJournal(options.state_dir, required=options.durable == "required")
     past = history(session, facts, plan)
     if facts.scope == HIGHSTATE and not options.test:
         past.declared = lambda: orphans.declared(compiled)
@@ -142,13 +140,15 @@ def run_compiled(
                 observe=observe,
             )
         )
-        report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
+        executor = Executor(plan, run, Invoker(run, compiled.binder.call), journal, past.origin)
+        report = executor()
     session.keep_results()
     for note in [*journal.notes, *past.notes, *run.listeners.lost]:
         warn(session, note)
     warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
     _report_orphans(session, past.orphans)
-    warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
+    why = executor.unprotected
+    warn(session, why and f"not protected against a kill: {why}")
     _emit_warnings(session, session.watch.problems(), of_tree=True)
     return report
 
