@@ -188,8 +188,8 @@ def test_a_command_is_a_file_and_a_line(copy: Copy) -> None:
     assert copy.offered("greet", "w") == "world\n"
     assert "--loud\tIn capitals.\n" in copy.offered("greet", "--lo")
     program = (
-        "import sys\nfrom runner.cli.parsing.fast_parser import command\n"
-        "print(command('greet', ['you']) is not None, 'typer' in sys.modules)"
+        "import sys\nfrom runner.cli.parsing.option_spec import plain_call\n"
+        "print(plain_call('greet', ['you']) is not None, 'typer' in sys.modules)"
     )
     assert copy.python(program) == "True False\n"
 

@@ -7,11 +7,15 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-from runner.api import import_module
+from functools import partial, wraps
+
+from modules.file._validation import judge
+from runner.api import Added, Planned, for_states, import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold the table below
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, ParamSpec
 
     from modules.file._backed_up import backed_up
     from modules.file._capabilities import *
@@ -76,10 +80,10 @@ if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold
     from modules.file._salt.looks import *
     from modules.file._salt.text import *
     from modules.file._unchangeable import unchangeable
-    from modules.file._validation.argument import validated
     from modules.file._validation.check import try_contents
     from modules.file.abridged import contents_of, text_to_edit, unforeseen
 
+    P = ParamSpec("P")
 
 # each is imported with the first name of it that is asked for: a file that is as it should be takes
 # few of them
@@ -94,7 +98,6 @@ _SUBMODULES = {
         "abridged": "contents_of text_to_edit unforeseen",
         "_capabilities": "former_capabilities get_capabilities has_capabilities refuse_capabilities"
         " set_capabilities",
-        "_validation.argument": "validated",
         "_validation.check": "try_contents",
         "_contents.copy": "copy rename",
         "_contents.download": "cached_path download keep_download redacted",
@@ -168,3 +171,33 @@ __func_alias__ = {
     "salt_symlink": "symlink",
     "salt_write": "write",
 }
+
+
+# ---------------------------------------------------------------- the argument `validate`
+
+VALIDATE = Added(
+    "NonEmptyLine | None",
+    None,
+    "A command that must accept the new contents before they take their place, in a dry run too;"
+    " where it refuses, nothing changes. The path of a private copy with the name of the file is"
+    " added to it, or stands for `%s`.",
+)
+
+
+@for_states
+def validated(function: Callable[P, Planned]) -> Callable[P, Planned]:
+    """Give a state function that writes files the argument `validate`.
+
+    >>> @validated
+    ... def append(name: str, text: str) -> Planned: ...
+    """
+
+    @wraps(function)
+    def call(*args: Any, validate: str | None = None, **kwargs: Any) -> Planned:
+        look = partial(function, *args, **kwargs)
+        if not validate:
+            return look()
+        return judge.judged(validate, look)
+
+    call.__dict__["adds"] = {"validate": VALIDATE}
+    return call  # type: ignore[return-value]  # with the argument more

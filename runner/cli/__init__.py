@@ -6,8 +6,8 @@ from __future__ import annotations
 import gc
 import sys
 
-from runner.cli.parsing import app, fast_parser
-from runner.cli.parsing.option_spec import COMMANDS
+from runner.cli.parsing import app
+from runner.cli.parsing.option_spec import COMMANDS, plain_call
 from runner.cli.running import exit_codes
 from runner.model import releases
 
@@ -35,7 +35,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""
-    call = fast_parser.command(wanted, words[1:])
+    call = plain_call(wanted, words[1:])
     if call is not None:
         return call()
     called = [word for word in words[wanted == "--" :][:1] if word in COMMANDS]

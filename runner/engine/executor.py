@@ -15,9 +15,18 @@ from runner.engine.decide import Telling
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
 from runner.engine.outcomes import Outcomes
-from runner.engine.run_plan import RunPlan
 from runner.engine.shared_commit import SharedCommit
-from runner.engine.step import DECLINED, NOT_RUN, RUN, Invocation, Mode, Reaction, Step, Verdict
+from runner.engine.step import (
+    DECLINED,
+    NOT_RUN,
+    RUN,
+    Invocation,
+    Mode,
+    Reaction,
+    RunPlan,
+    Step,
+    Verdict,
+)
 from runner.model.chunk import LEFT_OUT, Chunk, Edge, EdgeGroup, Edges
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from runner.engine.run_plan import RunPlan
-from runner.engine.step import Aggregate
+from runner.engine.step import Aggregate, RunPlan
 from runner.model.chunk import GUARDS, Chunk
 from runner.model.result import Result
 

@@ -10,8 +10,7 @@ import time
 from runner.api import StateFailed
 from runner.engine import decide as decisions
 from runner.engine.reaction_journal import ReactionJournal
-from runner.engine.run_plan import RunPlan
-from runner.engine.step import NOT_RUN
+from runner.engine.step import NOT_RUN, RunPlan
 from runner.model.chunk import Chunk, Edge, EdgeGroup
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result

@@ -14,8 +14,7 @@ from contextlib import suppress
 
 from runner.api import StateFailed
 from runner.engine.loader import hooks
-from runner.engine.run_plan import RunPlan
-from runner.engine.step import Step
+from runner.engine.step import RunPlan, Step
 from runner.model.chunk import Chunk, Edges
 from runner.model.errors import RunnerError
 from runner.model.result import Result

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a run, what is decided about one, what the invoker is to do with it: values."""
+"""The plan of a run, its steps, what is decided about one, what the invoker is to do with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from runner.engine.loader.registry import StateFunction
-from runner.model.chunk import Chunk, Edge
+from runner.model.chunk import NO_EDGES, Chunk, Edge, EdgeGroup, Edges, Relations
 from runner.model.places import Value
 from runner.model.records import Record
+from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, Final
 
 Low = dict[str, "Any"]
@@ -142,3 +143,142 @@ class Decision(Record):
 
 RUN = Decision(Verdict.RUN)
 DECLINED = Decision(Verdict.SKIP, "State was not run because it was declined", postponed=True)
+
+
+class RunPlan(Record):
+    """Steps, their relations, and their positions in the order of the run."""
+
+    steps: tuple[Step, ...]
+    relations: Relations
+    order: tuple[int, ...]
+    failhard: bool = False
+    run_id: str = ""
+    max_parallel: int = 0  # states that may run side by side; 0: as many as the engine likes
+    verify: bool = False  # look again after each change
+
+    def chunk(self, position: int) -> Chunk:
+        return self.steps[position].chunk
+
+    def judged_by(self, position: int) -> Edges:
+        """The requisites that decide about a state, those on what is left out included."""
+        relations = self.relations
+        edges = relations.by_holder.get(position, NO_EDGES)
+        unanswered = relations.unanswered.get(position)
+        return edges if unanswered is None else edges + unanswered
+
+    def comes_after(self, position: int) -> list[int]:
+        """The states that a state comes after by itself (automatic relationships)."""
+        return [first for first, then, _ in self.relations.automatic if then == position]
+
+    def is_verified(self, position: int, result: Result) -> bool:
+        """Return whether a state has to be looked at again: it changed something, and should find
+        nothing left to do.
+        """
+        changed = result.result is True and bool(result.changes)
+        return self.verify and changed and not self.steps[position].non_idempotent
+
+    def ready_looks(
+        self,
+        position: int,
+        results: Mapping[int, Result],
+        have_ended: Callable[[tuple[int, ...]], bool],
+    ) -> Iterator[int]:
+        """The prereq looks due in the place of a state, as far as it shows by now whether that will
+        run. have_ended: tells of states that a requisite names together whether all of them have.
+        """
+        for target in self.relations.looks.get(position, ()):
+            groups = [group for group in self.relations.of(target).groups if group.kind.orders]
+            is_held = any(group.kind.prepares for group in groups)
+            if target not in results and groups and not is_held:
+                if all(have_ended(group.targets) for group in groups):
+                    yield target
+
+    def waits_for(self, position: int, results: Mapping[int, Result]) -> tuple[str, ...]:
+        """The states whose changes are still to come that this one requires, also through others;
+        the nearest first.
+        """
+        near, seen, asked = [position], {position}, set[tuple[int, ...]]()
+        pending: list[int] = []
+        for number in near:
+            for group in self.relations.of(number).groups:
+                if not group.kind.orders or group.targets in asked:
+                    continue
+                asked.add(group.targets)
+                for target in group.targets:
+                    if target in seen or target not in results:
+                        continue
+                    seen.add(target)
+                    near.append(target)
+                    result = results[target]
+                    stays = result.noop and not self.steps[position].noop  # as it is now
+                    if result.result is None and result.cause is None and not stays:
+                        pending.append(target)
+        return tuple(dict.fromkeys(self.steps[number].title for number in pending))
+
+    def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
+        """The mod_watch to call: for a watched change that the state has not reacted to itself, or
+        its own change.
+        """
+        step = self.steps[position]
+        if not step.reacts or result.extra.get("skip_watch") or result.undecided:
+            return None
+        if result.changes and step.self_refreshing and result.result is not False:
+            return Reaction((step.title,))
+        if result.changes and (result.reacted or result.result is False):
+            return None
+        changed = tuple(
+            self.steps[edge.target].title
+            for edge in decision.changed
+            if edge.kind.must_succeed == "all"
+        )
+        if decision.verdict != Verdict.WATCH:
+            return None
+        needed: dict[str, list[Mapping[str, Any]]] = {}
+        for edge in self.relations.of(position):
+            needed.setdefault(str(edge.kind), []).append(self.chunk(edge.target).low)
+        return Reaction(changed, low={"__reqs__": needed})
+
+    def listener(self, position: int) -> Reaction:
+        """The mod_watch of a listener, to be called at the end of a run."""
+        chunk = self.chunk(position)
+        key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
+        return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
+
+    def listening(
+        self, is_heard: Callable[[Edge], bool], is_due: Callable[[int], bool]
+    ) -> list[EdgeGroup]:
+        """What listeners listen to, in the order of the states that say so: `listen` before
+        `listen_in`. Of many that are listened to by `listen_in` it is the first that is heard; of a
+        listener that is due the first.
+        """
+        rank = {position: number for number, position in enumerate(self.order)}
+        heard: dict[int, tuple[Edge, Edge]] = {}  # the first of all, the first that is heard
+
+        def place(group: EdgeGroup) -> tuple[int, bool, int, int]:
+            edge = group.edge(0)
+            if group.places:
+                if id(group.places) not in heard:
+                    edges = sorted(group.edges(), key=lambda each: rank.get(each.target, len(rank)))
+                    heard[id(group.places)] = edges[0], next(filter(is_heard, edges), edges[0])
+                first, edge = heard[id(group.places)]
+                edge = first if edge is not first and is_due(group.holder) else edge
+            requisites = self.chunk(group.holder).requisites
+            own = any(each.place == edge.place for each in requisites if each.kind == group.kind)
+            declared_by = group.holder if own else edge.target
+            return rank.get(declared_by, len(rank)), not own, edge.place.line, edge.place.column
+
+        groups = (
+            group
+            for group in self.relations.edges.groups
+            if group.kind.reaction == "listen" and self.steps[group.holder].reacts
+        )
+        return sorted(groups, key=place)
+
+    def reacts_otherwise(self, position: int) -> bool:
+        """Return whether a state has requisites that have it run for others' sake (onchanges,
+        onfail, prereq).
+        """
+        relations = self.relations
+        if not (relations.by_holder or relations.unanswered):
+            return False
+        return any(group.kind.conditional for group in self.judged_by(position).groups)

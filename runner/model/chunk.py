@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One state of one name (a low chunk), and the edges between chunks."""
+"""An SLS that is asked for, the states of one name that it becomes (low chunks), and the edges
+between these.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from runner.model.paths import lies_in
-from runner.model.places import JoinedList, Place, Value
+from runner.model.places import JoinedList, Place, Untyped, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
 
@@ -24,6 +26,28 @@ COMMAND_GUARDS = ("onlyif", "unless")
 REFERRING = frozenset(("source", "sources", "source_hash", "template", *COMMAND_GUARDS))
 SLOT = "__slot__:"  # such a text is a call of a function, made right before the state's look
 RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
+
+
+NOWHERE = Place(Untyped("command line"))
+
+
+class Request(Record):
+    """An SLS to put into the run."""
+
+    sls: str
+    env: str
+    place: Place = NOWHERE
+    outside: bool = False  # the path of a file that is in no tree
+
+
+class SlsFile(Record):
+    """The answer of the reader of SLS files: the rendered value, and whether the file is the
+    folder's init.sls.
+    """
+
+    value: Value
+    file: str
+    is_init: bool
 
 
 class Requisite(Record):

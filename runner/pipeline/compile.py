@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.language.arguments.scalars import Shape
     from runner.language.arguments.schema import Parameter
     from runner.language.compiler.auto_requisites import Link
-    from runner.language.compiler.wanted import Request
+    from runner.model.chunk import Request
     from runner.model.highdata import HighData
     from runner.pipeline.gathering import Gathered
 

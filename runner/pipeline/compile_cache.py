@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from runner.language.compiler.wanted import Request, SlsFile
+    from runner.model.chunk import Request, SlsFile
     from runner.pipeline.kept_plan import Text
     from runner.support.yaml.rendered_text import Rendered
 

@@ -9,8 +9,7 @@ import os
 from contextlib import suppress
 
 from runner.language.compiler import high, low, requisites
-from runner.language.compiler.wanted import Request
-from runner.model.chunk import Chunk, Relations
+from runner.model.chunk import Chunk, Relations, Request
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.pipeline import node_scope

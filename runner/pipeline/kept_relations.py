@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from runner.engine.run_plan import RunPlan
+    from runner.engine.step import RunPlan
     from runner.model.chunk import Chunk
     from runner.support.redaction import Secrets
 

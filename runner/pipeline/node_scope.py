@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from runner.language.compiler.wanted import Request
 from runner.language.targeting import top, top_includes
 from runner.model import said_in
+from runner.model.chunk import Request
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Source, Untyped, key_place

@@ -16,11 +16,10 @@ from runner.engine.loader.registry import Registry
 from runner.language import grains as language_grains
 from runner.language import render
 from runner.language.arguments import bind
-from runner.language.compiler import wanted
 from runner.language.render.jinja import bound, limits
 from runner.language.targeting import match
 from runner.model import said_in
-from runner.model.chunk import Chunk
+from runner.model.chunk import Chunk, SlsFile
 from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import Event, Warned
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from runner.language.compiler.wanted import SlsFile
     from runner.language.pillar.undecrypted import Found
     from runner.language.render import Renderer
     from runner.support.yaml.rendered_text import Rendered
@@ -492,7 +490,7 @@ class Session:
             if sls != name:
                 return self.read(sls, saltenv)
             self.watch.read(path)
-            return wanted.SlsFile(
+            return SlsFile(
                 self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}),
                 path,
                 False,
@@ -539,7 +537,7 @@ def _read(
 
 
 def _sls_file(value: Any, path: str) -> SlsFile:
-    return wanted.SlsFile(value, path, os.path.basename(path) == "init.sls")
+    return SlsFile(value, path, os.path.basename(path) == "init.sls")
 
 
 def _path_of(tree: FileTree, sls: str, saltenv: str) -> str:

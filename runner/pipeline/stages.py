@@ -19,8 +19,7 @@ from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
 from runner.engine.listeners import Listener, from_first_change
 from runner.engine.reaction_journal import ReactionJournal
-from runner.engine.run_plan import RunPlan
-from runner.engine.step import asked
+from runner.engine.step import RunPlan, asked
 from runner.history import revision
 from runner.history.recorder import About, History
 from runner.model.diagnostics import Diagnostic

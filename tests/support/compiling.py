@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from runner.language.compiler import high, low, ordering, requisites
-from runner.language.compiler.wanted import Request, SlsFile
-from runner.model.chunk import Chunk, Relations
+from runner.model.chunk import Chunk, Relations, Request, SlsFile
 from runner.model.errors import CompileError
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 
 from runner.language.compiler import structure_hints
 from runner.language.compiler.sls import Sls
-from runner.language.compiler.wanted import Request, SlsFile
+from runner.model.chunk import Request, SlsFile
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.highdata import Body, Declaration, HighData, Item

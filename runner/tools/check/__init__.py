@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.engine.loader.registry import UnavailableError
 from runner.language.compiler import high, missing_references
-from runner.language.compiler.wanted import Request, SlsFile
 from runner.language.targeting import top
-from runner.model.chunk import Chunk, Relations
+from runner.model.chunk import Chunk, Relations, Request, SlsFile
 from runner.model.diagnostics import Diagnostic, deduplicated
 from runner.model.errors import RunnerError
 from runner.model.highdata import Body, HighData

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
 
-from runner.language.compiler.wanted import Request
 from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
+from runner.model.chunk import Request
 from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from runner.language.compiler.wanted import Request
+from runner.model.chunk import Request
 from runner.pipeline.gathering import Gathered
 
 Key = tuple[str, str]  # (env, sls)

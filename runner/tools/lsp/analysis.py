@@ -12,8 +12,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runner.language.compiler.wanted import Request
-from runner.model.chunk import Chunk, Relations
+from runner.model.chunk import Chunk, Relations, Request
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.places import Source

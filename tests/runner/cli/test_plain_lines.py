@@ -13,8 +13,14 @@ import typer
 from command import Machine
 
 from runner.cli.parsing.app import typed
-from runner.cli.parsing.fast_parser import NotPlain, read
-from runner.cli.parsing.option_spec import COMMANDS, Option, command_named, parameters_of
+from runner.cli.parsing.option_spec import (
+    COMMANDS,
+    NotPlain,
+    Option,
+    command_named,
+    parameters_of,
+    read,
+)
 
 
 def _signature(name: str) -> inspect.Signature:

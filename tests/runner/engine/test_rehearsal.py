@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command import ROOT, Machine
 
-from runner.cli.parsing.fast_parser import command
+from runner.cli.parsing.option_spec import plain_call
 from runner.engine.rehearsal.comparison import differences
 from runner.engine.rehearsal.observation import FileChange, Observed
 from runner.engine.rehearsal.runs import Rehearsal, RehearsedRun
@@ -85,4 +85,4 @@ def test_the_lines_of_the_document_are_right() -> None:
     lines = re.findall(r"^    runner rehearse (.*?)(?:  .*)?$", DOCUMENT.read_text(), re.MULTILINE)
     assert len(lines) > 5
     for line in lines:
-        assert command("rehearse", line.split()), line
+        assert plain_call("rehearse", line.split()), line

@@ -9,9 +9,9 @@ import jinja2
 import pytest
 import yaml
 
-from runner.language.compiler.wanted import SlsFile
 from runner.language.pillar.merge import merge
 from runner.language.pillar.sls import Pillar
+from runner.model.chunk import SlsFile
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, PlacedList, PlacedMap, Untyped
 from runner.support.yaml.load import load

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.language.compiler.wanted import SlsFile
 from runner.language.targeting.top_includes import including
+from runner.model.chunk import SlsFile
 from runner.model.errors import RunnerError
 
 MORE = {"t2": "base: {'*': [two], 'x': [three]}", "sub.t3": "dev: {'*': [four]}", "t4": "- 5"}

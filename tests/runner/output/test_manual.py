@@ -16,7 +16,7 @@ from command import ROOT, Machine
 from jinja2 import nodes
 
 from runner.engine.loader.registry import Registry
-from runner.language.compiler.wanted import Request
+from runner.model.chunk import Request
 from runner.model.global_arguments import DOCUMENTED, GLOBAL_ARGUMENTS
 from runner.output.manual import docstring, pages
 from runner.pipeline.compile import compile_chunks
