@@ -14,8 +14,7 @@ from runner.language.arguments import bind as binding
 from runner.language.arguments import scalars, schema
 from runner.model import nested
 from runner.model.chunk import Chunk
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import CompileError, RunnerError
+from runner.model.errors import CompileError, Diagnostic, RunnerError
 from runner.model.records import Record
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets

@@ -27,8 +27,9 @@ from runner.engine.step import (
     Step,
     Verdict,
 )
+from runner.model import diagnostics
 from runner.model.chunk import LEFT_OUT, Chunk, Edge, EdgeGroup, Edges
-from runner.model.diagnostics import Diagnostic, bug
+from runner.model.errors import Diagnostic
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
 from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
 from runner.support.files.folder_syncs import FOLDER_SYNCS
@@ -101,14 +102,9 @@ class Executor:
             interrupted, why = number_of(interrupt)
             self._give_up(why)
             self._report_unsynced()
-        except (
-            Exception
-        ) as error:  # a bug of ours: what was done until then is reported all the same
-            self.run.emit(
-                RunFinished(
-                    self._report(why=CRASHED, errors=(self.run.secrets.diagnostic(bug(error)),))
-                )
-            )
+        except Exception as error:  # a bug of ours: what was done until then is reported
+            problem = self.run.secrets.diagnostic(diagnostics.bug(error))
+            self.run.emit(RunFinished(self._report(why=CRASHED, errors=(problem,))))
             raise
         finally:
             if self._overlaps:

@@ -1,47 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics: one mistake in the user's input, with its place and hint."""
+"""Diagnostics in words: what is reported of several that are alike, and what was probably meant."""
 
 from __future__ import annotations
 
-from runner.model.places import Source
+from runner.model.errors import Diagnostic as Diagnostic
 from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-FULL_DISK = "full-disk"  # the code of what nobody mends but a person, in quiet runs too
-
-
-class Diagnostic(Record):
-    """One mistake in the user's input."""
-
-    message: str
-    source: Source | None = None
-    hint: str | None = None
-    code: str = "error"
-    severity: str = "error"  # error | warning
-    # what the message is about, for those who know more of it: an ID, a key
-    subject: str = ""
-    # of a wrong argument: the function, the argument, and the steps to the culprit inside of it
-    argument: tuple[str, ...] = ()
-    detail: str = ""  # the message without what it is about
-    candidates: tuple[str, ...] = ()  # what was probably meant, if that is all that the hint says
-    # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
-    rendering: str = ""
-    declared_in: str = ""  # the SLS that declares what is missing
-    more: int = 0  # how many like it are left out; the message says so at its end
-
-    def __str__(self) -> str:
-        text = self.message
-        if self.source:
-            text += f"\n  at {self.source}"
-            for via in self.source.via:
-                text += f"\n  called from {via}"
-        if self.hint:
-            text += f"\n  hint: {self.hint}"
-        return text
-
 
 IGNORED = "; it is ignored"  # what a lenient reader does with a mistake ends its message so
 

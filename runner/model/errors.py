@@ -1,19 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of failure: the user's input (RunnerError), the machine (StateFailed in api), a bug
-(all the rest).
+"""The kinds of failure: the user's input (RunnerError, of one or more diagnostics), the machine
+(StateFailed in api), a bug (all the rest).
 """
 
 from __future__ import annotations
 
-from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
+from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+FULL_DISK = "full-disk"  # the code of what nobody mends but a person, in quiet runs too
 REFUSED = "permissions"  # the code of what is wrong with a file that others can write
 MAY_READ = "give this user the right to read it, or run as another (sudo)"
+
+
+class Diagnostic(Record):
+    """One mistake in the user's input."""
+
+    message: str
+    source: Source | None = None
+    hint: str | None = None
+    code: str = "error"
+    severity: str = "error"  # error | warning
+    # what the message is about, for those who know more of it: an ID, a key
+    subject: str = ""
+    # of a wrong argument: the function, the argument, and the steps to the culprit inside of it
+    argument: tuple[str, ...] = ()
+    detail: str = ""  # the message without what it is about
+    candidates: tuple[str, ...] = ()  # what was probably meant, if that is all that the hint says
+    # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
+    rendering: str = ""
+    declared_in: str = ""  # the SLS that declares what is missing
+    more: int = 0  # how many like it are left out; the message says so at its end
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.source:
+            text += f"\n  at {self.source}"
+            for via in self.source.via:
+                text += f"\n  called from {via}"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
 
 
 class RunnerError(Exception):

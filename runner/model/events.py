@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.model.diagnostics import Diagnostic
+    from runner.model.errors import Diagnostic
 
 
 class RunStarted(Record):

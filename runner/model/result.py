@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from runner.model.diagnostics import Diagnostic
+    from runner.model.errors import Diagnostic
     from runner.model.made import Thing
 
 # the key, in `extra`, of the sentence that says what is left to the boot

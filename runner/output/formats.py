@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from runner.model.diagnostics import Diagnostic
+    from runner.model.errors import Diagnostic
     from runner.model.events import Event
     from runner.model.result import Report, RunFacts
 

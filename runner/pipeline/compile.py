@@ -15,9 +15,9 @@ from runner.engine.step import Step, asked
 from runner.language.arguments import bind, global_checks
 from runner.language.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.language.pillar import undecrypted as encrypted_values
+from runner.model import diagnostics
 from runner.model.chunk import Chunk, Edge, Edges, Relations
-from runner.model.diagnostics import Diagnostic, deduplicated, refused, similar, suggested
-from runner.model.errors import CompileError, RunnerError
+from runner.model.errors import CompileError, Diagnostic, RunnerError
 from runner.model.events import CycleFound
 from runner.model.records import Record
 from runner.pipeline import gathering, selection, undecrypted
@@ -171,7 +171,7 @@ def _compiled(
         said += error.diagnostics
     problems = [
         _placed(problem, session, data)
-        for problem in deduplicated(_all_problems(session, said, steps, strict))
+        for problem in diagnostics.deduplicated(_all_problems(session, said, steps, strict))
     ]
     links: tuple[Link, ...] = ()
     if nodes and session.options.auto_relationships:
@@ -215,7 +215,8 @@ def _recalled(
         session.run.secrets.add(secret)
     binder = make_binder(session)
     said = [*plan.warnings, *binder.lacking(plan.steps)]
-    problems = deduplicated(_all_problems(session, said, plan.steps))
+    found = [*_all_problems(session, said, plan.steps)]
+    problems = diagnostics.deduplicated(found) if found else found
     compiled = Compiled(plan.steps, plan.relations, plan.order, binder, tuple(problems))
     return compiled._replace(sls_files=sls_files, recalled=digest), problems
 
@@ -370,7 +371,7 @@ STRICT = frozenset(["unknown-argument", "ignored", "unknown-function"])
 
 
 def _strict(problem: Diagnostic) -> Diagnostic:
-    return refused(problem) if problem.code in STRICT else problem
+    return diagnostics.refused(problem) if problem.code in STRICT else problem
 
 
 ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
@@ -392,7 +393,9 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
         )
     if problem.hint is not None:
         return problem
-    near = suggested(similar(problem.subject, session.tree.declared(env), 2))
+    near = diagnostics.suggested(
+        diagnostics.similar(problem.subject, session.tree.declared(env), 2)
+    )
     if near.text:
         return problem._replace(hint=near.text, candidates=near.candidates)
     return problem._replace(

@@ -23,7 +23,7 @@ from runner.model.chunk import (
     Requisites,
     SpreadLow,
 )
-from runner.model.diagnostics import Diagnostic
+from runner.model.errors import Diagnostic
 from runner.model.places import (
     Document,
     JoinedList,

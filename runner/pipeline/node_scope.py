@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from runner.language.targeting import top, top_includes
 from runner.model import said_in
 from runner.model.chunk import Request
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import CompileError, RunnerError
+from runner.model.errors import CompileError, Diagnostic, RunnerError
 from runner.model.places import Place, Source, Untyped, key_place
 from runner.model.records import Record
 from runner.model.stdlib import pattern

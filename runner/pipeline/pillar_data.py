@@ -13,8 +13,7 @@ from runner.language.pillar import undecrypted as encrypted_values
 from runner.language.render import steps
 from runner.language.targeting import top, top_includes
 from runner.model import handed_over_pillar, nested, plain_values, said_in
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
+from runner.model.errors import Diagnostic, RunnerError
 from runner.pipeline import git_pillar, undecrypted
 from runner.pipeline.session import Session
 from runner.sources.config.file import is_store, setting_place

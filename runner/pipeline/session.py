@@ -18,10 +18,9 @@ from runner.language import render
 from runner.language.arguments import bind
 from runner.language.render.jinja import bound, limits
 from runner.language.targeting import match
-from runner.model import said_in
+from runner.model import diagnostics, said_in
 from runner.model.chunk import Chunk, SlsFile
-from runner.model.diagnostics import FULL_DISK, Diagnostic, suggestion
-from runner.model.errors import CompileError, RunnerError
+from runner.model.errors import FULL_DISK, CompileError, Diagnostic, RunnerError
 from runner.model.events import Event, Warned
 from runner.model.places import Later
 from runner.pipeline import node_scope, undecrypted
@@ -545,7 +544,7 @@ def _path_of(tree: FileTree, sls: str, saltenv: str) -> str:
     if path is None:
         near = tree.suggest(sls, saltenv)
         named = sls.strip("./")
-        hint = suggestion(near) if near else tree.searched(sls, saltenv)
+        hint = diagnostics.suggestion(near) if near else tree.searched(sls, saltenv)
         if not near and sls[:1] in ("", "/"):  # `- .`, `- ./other`
             hint = f"an SLS has a name: `- .{named or 'NAME'}` is one in the folder of this one"
         raise RunnerError(

@@ -22,8 +22,7 @@ from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.step import RunPlan, asked
 from runner.history import revision
 from runner.history.recorder import About, History
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import CompileError, RunnerError
+from runner.model.errors import CompileError, Diagnostic, RunnerError
 from runner.model.events import Warned
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline import aborted, awake, gathering, kept_relations, orphans

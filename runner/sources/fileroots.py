@@ -8,7 +8,7 @@ import posixpath
 from contextlib import suppress
 from stat import S_ISREG
 
-from runner.model.diagnostics import nearest
+from runner.model import diagnostics
 from runner.model.errors import MAY_READ, RunnerError
 from runner.model.places import Source
 from runner.model.stdlib import pattern
@@ -322,7 +322,7 @@ def _meant(wanted: str, names: Collection[str], mark: str, alike: float) -> str 
     """
     last = wanted.rpartition(mark)[2]
     same = [name for name in names if name.rpartition(mark)[2] == last]
-    return nearest(wanted, names, alike) or (same[0] if len(same) == 1 else None)
+    return diagnostics.nearest(wanted, names, alike) or (same[0] if len(same) == 1 else None)
 
 
 def _strings(value: Any) -> list[str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.cli.running.options import Common
-    from runner.model.diagnostics import Diagnostic
+    from runner.model.errors import Diagnostic
     from runner.model.events import Event
 
     News = Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]

@@ -24,8 +24,7 @@ from runner.engine.loader.builtin import (
 from runner.language.arguments import schema
 from runner.language.salt import object as salt_object
 from runner.language.salt import package, style
-from runner.model import other_tools
-from runner.model.diagnostics import likeness, nearest, similar, suggestion
+from runner.model import diagnostics, other_tools
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.support.files.group_commit import GROUP_COMMIT
@@ -202,12 +201,12 @@ class Registry:
         lowered = f"{here or other_tools.module_of(module.lower())}.{function.lower()}"
         theirs = other_tools.function_word(name, bool(here))
         if self._is_state(lowered):
-            meant = suggestion(lowered)
+            meant = diagnostics.suggestion(lowered)
         elif theirs:
             meant = theirs.hint(name)
         else:
             near = self.suggest_state(lowered)
-            meant = suggestion(near) if near else ""
+            meant = diagnostics.suggestion(near) if near else ""
         if self.has_function(name):
             call = (
                 f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"
@@ -221,14 +220,14 @@ class Registry:
         near = self._near_module(module)
         if near:
             functions = ", ".join(self.state_functions(near))
-            return f"{suggestion(f'the module {near}')} It has: {functions}"
+            return f"{diagnostics.suggestion(f'the module {near}')} It has: {functions}"
         lists = "`runner doc` lists all states"
         if other_tools.rows(module):
             lists = f"`runner doc {module}` finds what there is"
         return f"{lists}; one of your own belongs in _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
-        return nearest(name.lower(), self.state_modules(), 0.7)
+        return diagnostics.nearest(name.lower(), self.state_modules(), 0.7)
 
     def _is_state(self, name: str) -> bool:
         module, _, function = name.partition(".")
@@ -376,7 +375,7 @@ class Registry:
         here = module in self.modules()
         theirs = module if here else other_tools.module_of(module)
         if near := self.suggest_function(f"{theirs}.{function}"):
-            return suggestion(near)
+            return diagnostics.suggestion(near)
         if here:
             return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
         return "`runner doc` lists all modules; one of your own belongs in _modules/ of the tree"
@@ -483,15 +482,15 @@ class Registry:
         self, name: str, modules: list[str], functions: Callable[[str], list[str]]
     ) -> str | None:
         module = name.partition(".")[0]
-        near = [module] if module in modules else similar(module, modules, 3, 0.7)
+        near = [module] if module in modules else diagnostics.similar(module, modules, 3, 0.7)
         wanted = name.partition(".")[2]
         candidates = [  # the module alone makes no two names alike
             f"{near_module}.{function}"
             for near_module in near
             for function in functions(near_module)
-            if likeness(wanted, function) >= 0.5
+            if diagnostics.likeness(wanted, function) >= 0.5
         ]
-        return nearest(name, candidates)
+        return diagnostics.nearest(name, candidates)
 
 
 def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:

@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from runner.model import plain_values, said_in
-from runner.model.diagnostics import Diagnostic, did_you_mean, odd_space_hint, suggestion
-from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model import diagnostics, plain_values, said_in
+from runner.model.errors import CompileError, Diagnostic, RunnerError, UsageError
 from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
@@ -123,9 +122,8 @@ def _jinja_option_problems(file: str, settings: dict[str, Any]) -> Iterator[Diag
     for key, name, value in options:
         place = place_of(file, key, str(name))
         if name not in jinja_options.NAMES:
-            hint = did_you_mean(str(name), jinja_options.NAMES) or "there are " + ", ".join(
-                jinja_options.NAMES
-            )
+            known = jinja_options.NAMES
+            hint = diagnostics.did_you_mean(str(name), known) or f"there are {', '.join(known)}"
             yield Diagnostic(
                 f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning"
             )
@@ -210,7 +208,8 @@ def _page_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
                     wrong = _unlike(key_descriptions.pages()[f"{key}.{name}"].type, inner)
                 else:
                     wrong = "is not known"
-                    hint = did_you_mean(str(name), known) or f"there are {', '.join(known)}"
+                    near = diagnostics.did_you_mean(str(name), known)
+                    hint = near or f"there are {', '.join(known)}"
                 if wrong:
                     place = place_of(file, key, str(name))
                     yield Diagnostic(f"{key}: {name} {wrong}", place, hint, "config")
@@ -266,7 +265,7 @@ def _value_problem(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key) and not is_store(value):
         near = nearest(key)
-        hint = odd_space_hint(key) or (suggestion(near) if near else None)
+        hint = diagnostics.odd_space_hint(key) or (diagnostics.suggestion(near) if near else None)
         return f"unknown configuration key {key!r}", hint, "warning"
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from runner.model import text_tables
-from runner.model.diagnostics import similar
+from runner.model import diagnostics, text_tables
 from runner.sources.config import unused_keys
 from runner.sources.config.options import KEYS_OF_OPTIONS, Options, keyed
 
@@ -224,5 +223,5 @@ def is_known(key: object) -> bool:
 
 def nearest(key: object) -> str | None:
     """The key that was probably meant."""
-    ours = similar(str(key), [*SETTINGS, *DEFAULTS], 1, 0.75)
-    return next(iter(ours or similar(str(key), salt_keys(), 1, 0.8)), None)
+    ours = diagnostics.similar(str(key), [*SETTINGS, *DEFAULTS], 1, 0.75)
+    return next(iter(ours or diagnostics.similar(str(key), salt_keys(), 1, 0.8)), None)

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from runner.model import handed_over_pillar
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError, UsageError
+from runner.model.errors import Diagnostic, RunnerError, UsageError
 from runner.model.records import Record
 from runner.sources import formulas, gitfs, trees
 from runner.sources.config import of_tree

@@ -8,7 +8,7 @@ The check of configurations, their reference, `--help`, completion and the man p
 
 from __future__ import annotations
 
-from runner.model.diagnostics import Diagnostic
+from runner.model.errors import Diagnostic
 from runner.model.records import Record
 from runner.support.redaction.keys import KEYS
 

@@ -20,8 +20,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from runner.model.diagnostics import FULL_DISK, Diagnostic
-from runner.model.errors import RunnerError
+from runner.model.errors import FULL_DISK, Diagnostic, RunnerError
 from runner.model.places import Source
 from runner.model.records import Record
 from runner.sources.git import FullDisk, GitError, Mirror, Remote, display_url, mirror_folder

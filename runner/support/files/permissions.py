@@ -10,8 +10,7 @@ import stat
 from contextlib import suppress
 from functools import cache
 
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import REFUSED, CompileError, RunnerError
+from runner.model.errors import REFUSED, CompileError, Diagnostic, RunnerError
 from runner.model.records import Record
 
 TYPE_CHECKING = False

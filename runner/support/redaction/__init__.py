@@ -16,8 +16,7 @@ from functools import cached_property
 
 from runner.model import nested
 from runner.model.chunk import Chunk
-from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
+from runner.model.errors import Diagnostic, RunnerError
 from runner.model.events import OF_RESULTS, ChangerCalled, Event, StateStarted
 from runner.model.places import Source, Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
