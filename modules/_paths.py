@@ -25,8 +25,7 @@ from modules._planned.overlay import (
     planned_machine,
 )
 from modules.file._contents import limits
-from runner.api import StateFailed, at_present, for_states, here, lies_in, planning
-from runner.api import unescaped as unescaped
+from runner.api import StateFailed, at_present, for_states, here, paths, planning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -290,7 +289,7 @@ def stat_of(file: IO[bytes] | FileIO) -> os.stat_result:
 def mount_of(path: str) -> str:
     """The mount point that a path is below."""
     real = realpath(path)
-    above = (point for point in mount_points() if lies_in(real, point))
+    above = (point for point in mount_points() if paths.lies_in(real, point))
     return max(above, key=len, default="/")
 
 
@@ -301,7 +300,7 @@ def mount_points() -> list[str]:
             points = [line.split(b" ", 5)[4].decode("utf-8", "surrogateescape") for line in file]
     except OSError:
         return []
-    return [unescaped(point) for point in points]
+    return [paths.unescaped(point) for point in points]
 
 
 def _planned(path: str) -> Overlay | None:

@@ -16,8 +16,8 @@ import pytest
 from command import Machine
 from needing import needs_root
 
-from runner import pipeline
 from runner.model.errors import CompileError
+from runner.pipeline import stages
 from runner.sources.config import load as config
 from runner.support.drawing import page
 from runner.tools.check import check
@@ -108,7 +108,7 @@ def options_for(folder: Path, files: dict[str, str]) -> config.Options:
 
 def counted(work: Callable[[], object], *further: str) -> int:
     """The lines of the engine and states that some work carries out, and those of further parts."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(pipeline.__file__))))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(stages.__file__))))
     ours = tuple(os.path.join(root, name, "") for name in ("runner", "states", *further))
     lines = 0
 
@@ -135,7 +135,7 @@ def counted(work: Callable[[], object], *further: str) -> int:
 def test_the_cost_is_in_proportion(name: str, tmp_path: Path) -> None:
     def run(count: int) -> int:
         options = options_for(tmp_path / str(count), {"a": LOADS[name](count)})
-        return counted(lambda: pipeline.sls(options, ["a"]))
+        return counted(lambda: stages.sls(options, ["a"]))
 
     run(9)  # what is loaded once
     few, some, many = map(run, (60, 90, 180))
@@ -189,13 +189,13 @@ def test_states_on_one_file_cost_in_proportion(name: str, tmp_path: Path) -> Non
         options = options_for(tmp_path / str(count), {"a": text})._replace(test=only_planned)
 
         def run(options: config.Options = options) -> None:
-            results = pipeline.sls(options, ["a"]).results
+            results = stages.sls(options, ["a"]).results
             assert {result.result for result in results} == {None if only_planned else True}
 
         first = counted(run, "modules")
         costs.append((first, first if only_planned else counted(run, "modules")))
         assert only_planned or not any(
-            result.changes for result in pipeline.sls(options, ["a"]).results
+            result.changes for result in stages.sls(options, ["a"]).results
         )
     for few, some, many in zip(*costs, strict=True):
         assert many - some < 2.6 * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"
@@ -229,7 +229,7 @@ def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Pat
         files = {f"s{number}": sls(number, count) for number in range(4)}
         options = options_for(tmp_path / str(count), files)
         first, _, kept = (
-            counted(lambda: pipeline.sls(options, [f"s{0 if is_forward else 3}"])) for _ in range(3)
+            counted(lambda: stages.sls(options, [f"s{0 if is_forward else 3}"])) for _ in range(3)
         )
         return first, kept
 
@@ -268,7 +268,7 @@ def test_a_check_costs_in_proportion(name: str, tmp_path: Path) -> None:
 
 def test_a_chain_of_includes_may_be_deeper_than_pythons_stack(tmp_path: Path) -> None:
     options = options_for(tmp_path / "tree", chain_of_files(1600))
-    run = pipeline.sls(options._replace(test=True), ["s0"])
+    run = stages.sls(options._replace(test=True), ["s0"])
     assert len(run.results) == 1600
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from mistakes import Mistake, all_mistakes
 
-from runner import pipeline
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.output import diagnostics
+from runner.pipeline import stages
 from runner.sources.config import load
 from runner.tools import check
 
@@ -64,7 +64,7 @@ def test_a_run_refuses_it_as_well(mistake: Mistake, tmp_path: Path) -> None:
     with pytest.raises(RunnerError) as raised:
         more = {"cachedir": str(tmp_path / "cache"), "test": True}
         options, _ = load.load(str(mistake.configuration(tmp_path)), more, {})
-        pipeline.sls(options, mistake.names) if mistake.names else pipeline.highstate(options)
+        stages.sls(options, mistake.names) if mistake.names else stages.highstate(options)
     assert {each for each in raised.value.diagnostics if each.severity == "error"} == expected
 
 

@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any
 
 from modules import _paths, cmd, file, service
-from modules._paths import unescaped as unescaped
 from modules._planned.machine import merged
 from modules._planned.overlay import planned_machine
 from modules._texts.lines import (
@@ -25,6 +24,7 @@ from modules._texts.lines import (
 )
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
+from runner.api import unescaped as unescaped
 from runner.api.offline import of_running
 
 FSTAB = "/etc/fstab"

@@ -59,11 +59,10 @@ from runner.api.argtypes import (
     unknown_encoding,
     without_end,
 )
-from runner.model import former_state, plain_values, said_in
+from runner.model import former_state, paths, plain_values, said_in
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, CustomEvent, Event
-from runner.model.paths import folders_above, lies_in, unescaped
 from runner.model.places import Value
 from runner.model.records import Record
 from runner.model.result import Result
@@ -109,6 +108,9 @@ if TYPE_CHECKING:
     from runner.api.scheduled import SCHEDULE as SCHEDULE
     from runner.api.state_module import StateModule
     from runner.model.former_state import FormerState
+    from runner.model.paths import folders_above as folders_above
+    from runner.model.paths import lies_in as lies_in
+    from runner.model.paths import unescaped as unescaped
     from runner.model.plain_values import texts_in as texts_in
     from runner.model.said_in import key_folder as key_folder
 
@@ -561,7 +563,7 @@ def forget_looks(topics: frozenset[str] | None, *planned: str) -> None:
 def _are_others(files: Collection[str], planned: Collection[str]) -> bool:
     """Return whether both are known, and no file is among some paths, above or below one."""
     return bool(files and planned) and not any(
-        "*" in file or lies_in(path, file) or lies_in(file, path)
+        "*" in file or paths.lies_in(path, file) or paths.lies_in(file, path)
         for file in files
         for path in planned
     )
@@ -579,6 +581,7 @@ _LATER |= {"check_later": "later", "forget_check": "later", "Provider": "provide
 _PLANNING = "Unforeseen foreseen_failures is_planning leave_pending planned_as promised"
 _LATER |= dict.fromkeys([*_PLANNING.split(), "refuse_unforeseen"], "planning")
 _OF_MODEL = {"FormerState": former_state, "key_folder": said_in, "texts_in": plain_values}
+_OF_MODEL |= dict.fromkeys(("folders_above", "lies_in", "unescaped"), paths)
 
 
 def __getattr__(name: str) -> Any:

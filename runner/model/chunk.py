@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model.paths import lies_in
+from runner.model import paths
 from runner.model.places import JoinedList, Place, Untyped, Value
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
@@ -151,7 +151,10 @@ class Chunk(Record):
         keys = () if self.state == "file" else ("target", "creates", "home")
         named = (self.name, *(self.args.get(key) for key in keys))
         return any(
-            isinstance(made, str) and len(made) > 1 and made.startswith("/") and lies_in(path, made)
+            isinstance(made, str)
+            and len(made) > 1
+            and made.startswith("/")
+            and paths.lies_in(path, made)
             for made in named
         )
 

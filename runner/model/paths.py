@@ -3,21 +3,11 @@
 
 from __future__ import annotations
 
+from runner.model.places import SEEN
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-# where a run with `--root`, whose machine is an image, sees the files of its host
-SEEN = "/run/runner/host"
-
-
-def of_host(text: str) -> str:
-    """A text with the paths of the host's files as they are there.
-
-    >>> of_host("/run/runner/host/srv/salt/top.sls:3")
-    '/srv/salt/top.sls:3'
-    """
-    return text.replace(SEEN, "") if SEEN in text else text
 
 
 _standing: list[str] = []  # where the caller stood on the host

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from _thread import RLock  # threading imports more
 
-from runner.model.paths import of_host
 from runner.model.records import Record
 
 TYPE_CHECKING = False
@@ -19,6 +18,19 @@ Value: TypeAlias = "Any"  # what YAML can say: None, bool, int, float, str, list
 
 
 _RENDERING = RLock()  # several threads may need a text
+
+
+# where a run with `--root`, whose machine is an image, sees the files of its host
+SEEN = "/run/runner/host"
+
+
+def of_host(text: str) -> str:
+    """A text with the paths of the host's files as they are there.
+
+    >>> of_host("/run/runner/host/srv/salt/top.sls:3")
+    '/srv/salt/top.sls:3'
+    """
+    return text.replace(SEEN, "") if SEEN in text else text
 
 
 class Source(Record):

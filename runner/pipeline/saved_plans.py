@@ -34,7 +34,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.events import Warned
 from runner.model.highdata import of_one
-from runner.model.paths import of_host
+from runner.model.places import of_host
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.pipeline.compile import Compiled, Compiling, of_gathered, of_requests

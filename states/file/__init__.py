@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from runner.api import claims, folders_above, import_module
+from runner.api import claims, import_module, paths
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def autorequire(
 @lru_cache(128)
 def _above(folder: str) -> tuple[tuple[str, str], ...]:
     """What may make a folder, and those above it: many states have the same."""
-    folders = (folder, *folders_above(folder)) if folder else ()
+    folders = (folder, *paths.folders_above(folder)) if folder else ()
     return tuple((kind, above) for above in folders for kind in ("file", "mount"))
 
 

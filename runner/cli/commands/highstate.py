@@ -6,7 +6,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 
-from runner import pipeline
 from runner.cli.running import planning, stepping
 from runner.cli.running.options import (
     ASKING,
@@ -22,6 +21,7 @@ from runner.cli.running.options import (
 )
 from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
+from runner.pipeline import stages
 
 
 @with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
@@ -34,4 +34,4 @@ def highstate(*, common: Common) -> int:
     if common.plan or common.sign_key or common.ask:
         return planning.carried_out(common, options, "highstate", ())
     with stepping.steps(common) if common.step else nullcontext() as confirm:
-        return finish(common, options, partial(pipeline.highstate, options, confirm=confirm))
+        return finish(common, options, partial(stages.highstate, options, confirm=confirm))

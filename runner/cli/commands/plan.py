@@ -15,7 +15,7 @@ from runner.history.saved_plan import plan as saved_plan
 from runner.history.saved_plan import plan_file
 from runner.model.errors import UsageError
 from runner.model.events import RunFinished, RunStarted, StateFinished
-from runner.model.paths import of_host
+from runner.model.places import of_host
 from runner.output import json_
 from runner.output.formats import RUN
 from runner.output.text import safe

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from runner import pipeline
 from runner.cli.running.options import CHANGING, READING, ROOTED, Common, options_of, with_common
 from runner.cli.running.shown_run import finish
 from runner.output.formats import MACHINE_RUN
+from runner.pipeline import stages
 
 
 @with_common(READING, ROOTED, CHANGING, answer=MACHINE_RUN)
@@ -21,4 +21,4 @@ def prune(*, common: Common) -> int:
     Example: runner prune --test
     """
     options = options_of(common)
-    return finish(common, options, partial(pipeline.prune, options))
+    return finish(common, options, partial(stages.prune, options))

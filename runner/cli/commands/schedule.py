@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from runner import pipeline
 from runner.api.own_program import own_program
 from runner.api.scheduled import cron_command
 from runner.cli.parsing.option_spec import Annotated, argument, option
@@ -31,6 +30,7 @@ from runner.history import disabled as history_disabled
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
+from runner.pipeline import stages
 from runner.sources.config import load
 from runner.tools.queries import show
 from runner.tools.watch.acts import ACTS
@@ -128,7 +128,7 @@ def schedule(
     else:
         states = plans.installing(plan, uses_timer, has_systemd)
         _check_pull(pull, options.tree_source is not None, uses_timer and not user)
-    return finish(common, options, partial(pipeline.several, options, states))
+    return finish(common, options, partial(stages.several, options, states))
 
 
 def _at_first_boot(common: Common, pull: bool) -> int:
@@ -137,7 +137,7 @@ def _at_first_boot(common: Common, pull: bool) -> int:
         raise RunnerError("this needs root: it is the machine's")
     _check_pull(pull, options.tree_source is not None, uses_timer=True)
     command = _command(common, _command_of(pull), options, "-q")
-    return finish(common, options, partial(pipeline.several, options, plans.at_first_boot(command)))
+    return finish(common, options, partial(stages.several, options, plans.at_first_boot(command)))
 
 
 def _watching(common: Common, act: str, every: str, of_user: bool) -> int:
@@ -151,7 +151,7 @@ def _watching(common: Common, act: str, every: str, of_user: bool) -> int:
     if options.root or not os.path.isdir("/run/systemd/system"):
         raise RunnerError("--watch: no systemd runs there", hint="`runner watch` does without one")
     command = _command(common, "watch", options, "--act", act, "--every", every)
-    run = partial(pipeline.several, options, plans.watching(command, seconds, owner))
+    run = partial(stages.several, options, plans.watching(command, seconds, owner))
     return finish(common, options, run)
 
 

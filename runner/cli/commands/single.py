@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from runner import pipeline
 from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running import planning
 from runner.cli.running.options import (
@@ -22,6 +21,7 @@ from runner.cli.running.shown_run import finish
 from runner.cli.running.values import given_arguments
 from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
+from runner.pipeline import stages
 
 
 @with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, answer=MACHINE_RUN)
@@ -55,4 +55,4 @@ def single(
     options = options_of(common)
     if common.plan or common.sign_key:
         return planning.carried_out(common, options, "single", [function], named)
-    return finish(common, options, partial(pipeline.single, options, function, named))
+    return finish(common, options, partial(stages.single, options, function, named))

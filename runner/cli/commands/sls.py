@@ -6,7 +6,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 
-from runner import pipeline
 from runner.cli.parsing import usage
 from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running import planning, stepping
@@ -26,6 +25,7 @@ from runner.cli.running.options import (
 from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.formats import MACHINE_RUN
+from runner.pipeline import stages
 
 
 @with_common(READING, ROOTED, BUILDING, CHANGING, PLANNING, ASKING, SCHEDULED, answer=MACHINE_RUN)
@@ -55,7 +55,7 @@ def sls(
     if common.plan or common.sign_key or common.ask:
         return planning.carried_out(common, options, "sls", wanted)
     with stepping.steps(common) if common.step else nullcontext() as confirm:
-        return finish(common, options, partial(pipeline.sls, options, wanted, confirm=confirm))
+        return finish(common, options, partial(stages.sls, options, wanted, confirm=confirm))
 
 
 def _no_option(word: str) -> None:

@@ -8,7 +8,6 @@ import time
 from functools import partial
 from typing import Any
 
-from runner import pipeline
 from runner.cli.parsing.option_spec import Annotated, argument, option
 from runner.cli.running import scheduling, watching
 from runner.cli.running.answers import write_value
@@ -16,7 +15,7 @@ from runner.cli.running.options import READING, RUNNING, Common, options_of, wit
 from runner.cli.running.shown_run import finish
 from runner.model.errors import UsageError
 from runner.output.text import safe
-from runner.pipeline import lock
+from runner.pipeline import lock, stages
 from runner.tools.watch import acts, mounts, resident, status
 from runner.tools.watch.watched_by import watched_by
 
@@ -144,7 +143,7 @@ def _fix(common: Common) -> int:
             print("Nothing is known that is not as it should be.")
         return 0
     options = options._replace(only=only)
-    run: Any = partial(pipeline.highstate, options)
+    run: Any = partial(stages.highstate, options)
     if known and known.names:
-        run = partial(pipeline.sls, options, known.names)
+        run = partial(stages.sls, options, known.names)
     return finish(common, options, run)

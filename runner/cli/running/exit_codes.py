@@ -13,9 +13,8 @@ from contextlib import suppress
 from runner.cli.parsing import usage
 from runner.cli.running import streams
 from runner.engine import interrupts
-from runner.model import releases
+from runner.model import paths, releases
 from runner.model.errors import RunnerError
-from runner.model.paths import is_away
 from runner.model.result import Report
 from runner.output import diagnostics, text
 from runner.support.own_modules import executed
@@ -225,7 +224,7 @@ def _kept(report: str) -> str:
 
     with tempfile.NamedTemporaryFile(
         "w",
-        dir="/var/tmp" if is_away() else None,  # an image's /tmp is gone with this process
+        dir="/var/tmp" if paths.is_away() else None,  # an image's /tmp is gone with this process
         prefix="runner-bug-",
         suffix=".log",
         delete=False,

@@ -15,7 +15,8 @@ from runner.cli.running.shown_run import finish, live_listener, notices
 from runner.history.saved_plan import plan_file, signature
 from runner.history.saved_plan.plan import PlanRequest, SavedPlan
 from runner.model.errors import UsageError
-from runner.model.paths import of_host, on_host
+from runner.model.paths import on_host
+from runner.model.places import of_host
 from runner.model.result import Report
 from runner.pipeline import saved_plans
 from runner.support.redaction import command_line

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runner import pipeline
 from runner.cli.running import scheduled_runs
 from runner.cli.running.answers import show_problems
 from runner.cli.running.exit_codes import DONE, FAILED, TREE_REFUSED, report_bug
@@ -25,6 +24,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError, UsageError
 from runner.model.result import NEW, REFUSED, UNREACHABLE
 from runner.pipeline import pull as pulling
+from runner.pipeline import stages
 from runner.sources.config import file
 from runner.sources.trees import candidate as trees_candidate
 from runner.sources.trees import source
@@ -112,7 +112,7 @@ class _Pull:
             finish(
                 self._common._replace(pulled=pulled, pull_problem=str(error)),
                 options,
-                partial(pipeline.without_tree, options, error),
+                partial(stages.without_tree, options, error),
             )
         if good is None:
             textfile = self._machine.raw.get("prometheus_textfile")
@@ -140,7 +140,7 @@ class _Pull:
         return finish(
             self._common._replace(pulled=pulled, pull_problem=problem),
             options,
-            partial(pipeline.highstate, options, ready=lambda compiled: ready()),
+            partial(stages.highstate, options, ready=lambda compiled: ready()),
         )
 
     def _announce(self, candidate: Candidate) -> None:

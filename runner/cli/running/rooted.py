@@ -14,7 +14,8 @@ from runner.engine.rehearsal import image
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
 from runner.model.nested import strings
-from runner.model.paths import leave_host, of_host, on_host
+from runner.model.paths import leave_host, on_host
+from runner.model.places import of_host
 from runner.sources import gitfs
 from runner.sources.config import load
 from runner.sources.config.file import setting_place

@@ -23,9 +23,9 @@ from runner.cli.running.exit_codes import DONE, code_of
 from runner.cli.running.options import metrics_of_failed_start, wait_randomly
 from runner.cli.running.streams import answer_alone
 from runner.language.grains import reboot_required
+from runner.model import paths
 from runner.model.errors import UsageError
 from runner.model.events import CycleFound, RunFinished, Warned
-from runner.model.paths import on_host
 from runner.model.result import Report
 from runner.output import cycle_pages, events, json_, log_listener, prometheus, text
 from runner.sources.config.keys import NOTIFYING
@@ -170,7 +170,7 @@ def _events(where: str, opened: ExitStack) -> Any:
         return events.Events(sys.stdout)
     try:
         handle = links.open_output(
-            on_host(where), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            paths.on_host(where), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         )
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None

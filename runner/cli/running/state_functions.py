@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from runner import pipeline
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import NOT_RUN
 from runner.cli.running.options import Common, options_of
@@ -18,7 +17,7 @@ from runner.cli.running.shown_run import finish
 from runner.model.diagnostics import nearest, suggestion
 from runner.model.errors import RunnerError, UsageError
 from runner.output import json_
-from runner.pipeline import lock
+from runner.pipeline import lock, stages
 from runner.tools.queries import show
 
 SHOWS = {
@@ -157,14 +156,14 @@ def _apply(asked: AskedCall) -> int:
 
 
 def _highstate(asked: AskedCall) -> int:
-    return asked.finish(partial(pipeline.highstate, asked.options))
+    return asked.finish(partial(stages.highstate, asked.options))
 
 
 def _sls(asked: AskedCall, names: list[str] | None = None) -> int:
     wanted = asked.names() if names is None else names
     if not wanted:
         raise UsageError("no SLS file is named", hint="state.sls NAME")
-    return asked.finish(partial(pipeline.sls, asked.options, wanted))
+    return asked.finish(partial(stages.sls, asked.options, wanted))
 
 
 def _test(asked: AskedCall) -> int:
@@ -187,7 +186,7 @@ def _single(asked: AskedCall) -> int:
     function = str(asked.take("fun"))
     arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
     asked.named = {}
-    return asked.finish(partial(pipeline.single, asked.options, function, arguments))
+    return asked.finish(partial(stages.single, asked.options, function, arguments))
 
 
 def _low(asked: AskedCall) -> int:
@@ -205,7 +204,7 @@ def _low(asked: AskedCall) -> int:
         if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)
     }
     one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
-    return asked.finish(partial(pipeline.single, asked.options, function, rest), one)
+    return asked.finish(partial(stages.single, asked.options, function, rest), one)
 
 
 OF_LOW = ("state", "fun", "order")
@@ -245,7 +244,7 @@ def _text(asked: AskedCall, name: str, text: str) -> int:
 
 
 def _outside(asked: AskedCall, path: str, name: str) -> int:
-    return asked.finish(partial(pipeline.outside, asked.options, path, name))
+    return asked.finish(partial(stages.outside, asked.options, path, name))
 
 
 def _show_states(asked: AskedCall) -> int:

@@ -46,7 +46,8 @@ from runner.engine.rehearsal.namespaces import (
     unshare,
 )
 from runner.model.errors import RunnerError, UsageError
-from runner.model.paths import SEEN, lies_in
+from runner.model.paths import lies_in
+from runner.model.places import SEEN
 
 OWN = os.path.dirname(SEEN)
 NEEDED = ("proc", "sys", "dev", "run", "tmp", "etc")

@@ -11,8 +11,7 @@ from runner.history.saved_plan.observations import Observation
 from runner.history.saved_plan.tree_revision import TreeRoot
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
-from runner.model.paths import of_host
-from runner.model.places import Place, Untyped
+from runner.model.places import Place, Untyped, of_host
 from runner.model.plain_values import plain
 from runner.model.records import Record
 from runner.model.result import Report, Result

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runner.history.revision import revision_of
 from runner.history.saved_plan.machine_key import MachineKey
-from runner.model.paths import of_host
+from runner.model.places import of_host
 from runner.model.records import Record
 from runner.sources.trees import without_name
 

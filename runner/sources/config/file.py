@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from runner.model import diagnostics, plain_values, said_in
+from runner.model import diagnostics, paths, plain_values, said_in
 from runner.model.errors import CompileError, Diagnostic, RunnerError, UsageError
-from runner.model.paths import lies_in
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
 from runner.sources.config.keys import (
@@ -152,7 +151,7 @@ def _tree_problems(file: str, settings: dict[str, Any]) -> Iterator[Diagnostic]:
 
 def is_within(folder: str, path: str) -> bool:
     """Return whether a path leads to a folder, or to something in it."""
-    return lies_in(os.path.realpath(path), os.path.realpath(folder))
+    return paths.lies_in(os.path.realpath(path), os.path.realpath(folder))
 
 
 def _report_problems(file: str, settings: dict[str, Any]) -> list[Diagnostic]:

@@ -16,7 +16,7 @@ from runner.api import StateFailed, forget_looks
 from runner.api.own_program import own_python
 from runner.engine.rehearsal import image
 from runner.model.errors import RunnerError
-from runner.model.paths import SEEN
+from runner.model.places import SEEN
 from runner.pipeline import session as pipeline_session
 from runner.sources.config import load as config_load
 from runner.tools.expectations.looks import COMMAND_TIME, HTTP_TIME, Call, Look, Missing, look

@@ -16,14 +16,13 @@ from extras import extra_of
 from needing import needs
 
 import runner
-from runner import pipeline
 from runner.cli import main, salt_call
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Untyped
 from runner.model.result import Report, Result
-from runner.pipeline import calling
+from runner.pipeline import calling, stages
 from runner.sources.config import load
 from runner.sources.config.options import Options
 from runner.support.redaction import Secrets
@@ -74,7 +73,7 @@ def _without_notices(args: tuple[Any, ...]) -> Iterator[Any]:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
     for module, name in (
-        *((pipeline, name) for name in ("highstate", "sls", "single")),
+        *((stages, name) for name in ("highstate", "sls", "single")),
         (calling, "call"),
         (show, "show"),
         (check, "check"),

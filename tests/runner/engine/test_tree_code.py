@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import pipeline
 from runner.model.errors import RunnerError
-from runner.pipeline import calling
+from runner.pipeline import calling, stages
 from runner.sources.config.load import load
 from runner.sources.config.options import Options
 
@@ -110,6 +109,6 @@ def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
 def test_a_program_for_an_sls_that_ends_itself(options: Options, shebang: str) -> None:
     path = written(options, "a.sls", f"{shebang}\nimport sys\ndef run():\n    sys.exit(0)\nrun()\n")
     with pytest.raises(RunnerError, match="SystemExit: 0") as error:
-        pipeline.sls(options, ["a"], ())
+        stages.sls(options, ["a"], ())
     assert error.value.diagnostics[0].source is not None
     assert str(error.value.diagnostics[0].source).startswith(f"{path}:4")
