@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def without_places(value: Any) -> Any:
-    """A copy of plain dicts and lists, which every serializer knows and a function may alter."""
-    if isinstance(value, dict):
-        return {key: without_places(item) for key, item in value.items()}
-    return [without_places(item) for item in value] if isinstance(value, list) else value
-
-
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     """A copy with what is no mapping and no list changed.
 

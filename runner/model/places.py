@@ -315,3 +315,10 @@ def value_place(container: object, key: object, default: Place) -> Place:
 def item_place(container: object, index: int, default: Place) -> Place:
     """Where an item of a (perhaps unplaced) list stands."""
     return container.item_place(index) if isinstance(container, PlacedList) else default
+
+
+def without_places(value: Any) -> Any:
+    """A copy of plain dicts and lists, which every serializer knows and a function may alter."""
+    if isinstance(value, dict):
+        return {key: without_places(item) for key, item in value.items()}
+    return [without_places(item) for item in value] if isinstance(value, list) else value

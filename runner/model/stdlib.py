@@ -13,6 +13,7 @@ from _thread import _local as Local
 from _thread import allocate_lock as Lock
 from _thread import get_ident
 from functools import cache
+from zlib import crc32  # a tenth of a hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ __all__ = [
     "Local",
     "Lock",
     "blake2b",
+    "checksum",
+    "digest_of",
+    "digest_of_text",
     "dumps",
     "get_ident",
     "in_main_thread",
@@ -101,6 +105,21 @@ def sha256(data: bytes) -> str:
 
         return hashlib.sha256(data).hexdigest()
     return str(_sha256()(data).hexdigest())
+
+
+def checksum(body: bytes | memoryview) -> bytes:
+    """Of what this version of Python wrote: another one may not be able to read it."""
+    return crc32(body, sys.hexversion).to_bytes(4)
+
+
+def digest_of(data: bytes) -> bytes:
+    """Of what a result was made from, or of the result."""
+    made: bytes = blake2b(data, digest_size=16).digest()
+    return made
+
+
+def digest_of_text(text: str) -> bytes:
+    return digest_of(text.encode("utf-8", "surrogatepass"))
 
 
 @cache

@@ -22,17 +22,18 @@ from functools import cached_property
 from runner.api.argtypes import times_asked
 from runner.engine.step import Step
 from runner.language.render import code_revision, jinja
-from runner.language.render.code_revision import digest_of, digest_of_text
 from runner.model import nested
 from runner.model.errors import RunnerError
 from runner.model.places import Later, Written
 from runner.model.records import Record
+from runner.model.stdlib import checksum, digest_of, digest_of_text
 from runner.pipeline import compiled_bytes
 from runner.pipeline.kept_plan import CompiledPlan, NotKept, from_bytes
 from runner.pipeline.session import Session
 from runner.sources.config.options import EVERYTHING, OF_THE_RUN
 from runner.support.files.text import read_bounded, size_limit
 from runner.support.files.trusted_folder import trusted_folder
+from runner.support.own_modules import revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class CompileCache:
             self._former, data = _parts(folder.read(self._name))
             if not data or self._former.settings != self._settings:
                 return None
-            if code_revision.revision_of(self._former.code) != self._former.revision:
+            if revision_of(self._former.code) != self._former.revision:
                 return None
             plain = {*self._former.plain}
             documents: list[Text] = [
@@ -184,7 +185,7 @@ class CompileCache:
         with suppress(OSError, NotKept, ValueError, RecursionError):
             if self._former and self._former.is_of_same_texts(facts):
                 code = code_revision.loaded_code()
-                revision = code_revision.revision_of(code)
+                revision = revision_of(code)
                 plain = [number for number, said in enumerate(facts.files) if self._is_plain(said)]
                 facts = facts._replace(code=code, revision=revision, plain=plain)
                 secrets = self._session.run.secrets
@@ -235,13 +236,13 @@ def _file(facts: PlanSources, data: bytes) -> bytes:
     files = [tuple(said) for said in facts.files]
     made = marshal.dumps((facts.settings, files, facts.code, facts.revision, facts.plain))
     body = made + data
-    return _MARK + code_revision.checksum(body) + len(made).to_bytes(8) + body
+    return _MARK + checksum(body) + len(made).to_bytes(8) + body
 
 
 def _parts(data: bytes) -> tuple[PlanSources, memoryview]:
     """The facts and the plan that a file holds. Raises NotKept for one that is not whole."""
     body = memoryview(data)[_HEAD:]
-    if data[: _HEAD - 8] != _MARK + code_revision.checksum(body):
+    if data[: _HEAD - 8] != _MARK + checksum(body):
         raise NotKept("checksum")
     length = int.from_bytes(data[_HEAD - 8 : _HEAD])
     settings, files, *code = marshal.loads(body[:length])

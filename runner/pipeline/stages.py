@@ -15,11 +15,10 @@ from contextlib import contextmanager, suppress
 
 from runner.api import StateFailed, forget_looks, running
 from runner.engine import step_hooks
-from runner.engine.context import Execution
+from runner.engine.context import Execution, Listener, from_first_change
 from runner.engine.executor import Executor
 from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
-from runner.engine.listeners import Listener, from_first_change
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.step import RunPlan, asked
 from runner.history import revision

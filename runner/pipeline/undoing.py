@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.api import changes_allowed
-from runner.engine.context import Execution
+from runner.engine.context import Execution, from_first_change
 from runner.engine.interrupts import ending
-from runner.engine.listeners import from_first_change
 from runner.history import undo as undoing
 from runner.history.store import open_history, readable
 from runner.pipeline import awake, undone

@@ -10,8 +10,8 @@ from functools import partial
 from glob import escape, glob
 from typing import Any
 
+from runner.engine.context import Listener
 from runner.engine.interrupts import ending
-from runner.engine.listeners import Listener
 from runner.engine.loader.looked import Look, LookLog
 from runner.history.recorder import About
 from runner.model.chunk import Chunk

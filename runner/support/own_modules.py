@@ -24,7 +24,7 @@ from _thread import _count as _threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import CodeType, MethodType, ModuleType
     from typing import Any
 else:  # importlib and types import more
@@ -97,6 +97,11 @@ def executed(name: str) -> ModuleType | None:
     """A module that was executed in this process; None for one that is only known, or not."""
     module = sys.modules.get(name)
     return module if type(module) is not NotYet else None
+
+
+def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
+    """When each of these files was written, in nanoseconds since 1970, and how long it is."""
+    return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
 
 
 class _Executing(ModuleType):

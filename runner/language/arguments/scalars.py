@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from runner.api.argtypes import CheckUnless
 from runner.model.chunk import SLOT
-from runner.model.nested import without_places
+from runner.model.places import without_places
 from runner.model.records import Record
 
 TYPE_CHECKING = False

@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import cache, cached_property
 
 from runner.language.render import parsed_forms
-from runner.language.render.code_revision import digest_of_text
 from runner.language.render.jinja import Jinja, configured, outside
 from runner.language.render.jinja.limits import allow_parsing, bounded
 from runner.language.render.kept_results import Asked, KeptResults
@@ -21,6 +20,7 @@ from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Place, Source, Untyped, Value, position_in
 from runner.model.records import Record
+from runner.model.stdlib import digest_of_text
 from runner.support.log import LOG
 from runner.support.yaml import load as yaml_load
 from runner.support.yaml import simple

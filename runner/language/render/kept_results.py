@@ -17,15 +17,16 @@ from contextlib import suppress
 from runner.api import here
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
-from runner.language.render.code_revision import digest_of, digest_of_text
 from runner.language.render.jinja.limits import bounded
 from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
+from runner.model.stdlib import checksum, digest_of, digest_of_text
 from runner.sources.config.options import OF_THE_RUN
 from runner.support.files.group_commit import Version, version
 from runner.support.files.trusted_folder import Untrusted, trusted_folder
+from runner.support.own_modules import revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class KeptResults:
             self._known = {}
             with suppress(OSError, ValueError, TypeError, EOFError):
                 code, revision, known = marshal.loads(_unsealed(data))
-                if code_revision.revision_of(code) == revision:  # a file of it may be gone
+                if revision_of(code) == revision:  # a file of it may be gone
                     self._code, self._known = code, known
         return self._known
 
@@ -237,8 +238,8 @@ class KeptResults:
             known = {key: value for key, value in former.items() if key not in self._used}
             known |= self._used
             known = dict([*known.items()][-MOST:])
-            body = marshal.dumps((code, code_revision.revision_of(code), known))
-            trusted_folder(self._path).write(NAME, code_revision.checksum(body) + body)
+            body = marshal.dumps((code, revision_of(code), known))
+            trusted_folder(self._path).write(NAME, checksum(body) + body)
         self._has_new = False
 
     # -------------------------------------------------- what a result is made from
@@ -296,7 +297,7 @@ class KeptResults:
 
 def _unsealed(data: bytes) -> bytes:
     """What a file holds. Raises ValueError for one that is not whole."""
-    if data[:4] != code_revision.checksum(data[4:]):
+    if data[:4] != checksum(data[4:]):
         raise ValueError("checksum")
     return data[4:]
 

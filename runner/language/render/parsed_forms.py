@@ -17,10 +17,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
 
-from runner.language.render.code_revision import parser_files, revision_of
+from runner.language.render.code_revision import parser_files
 from runner.model.places import PlacedList, PlacedMap, Value
 from runner.model.stdlib import blake2b
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.own_modules import revision_of
 from runner.support.yaml.rendered_text import Rendered
 
 TYPE_CHECKING = False

@@ -12,8 +12,7 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
-from runner.model.nested import without_places
-from runner.model.places import Document, PlacedList, PlacedMap, Value
+from runner.model.places import Document, PlacedList, PlacedMap, Value, without_places
 from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False

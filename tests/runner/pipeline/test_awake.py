@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runner.engine.listeners import Listeners, from_first_change
+from runner.engine.context import Listeners, from_first_change
 from runner.model.events import ChangerCalled, RunStarted
 from runner.pipeline import awake
 from runner.support.redaction import Secrets

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from runner.engine.listeners import Listeners
+from runner.engine.context import Listeners
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.events import ChangerCalled, Event, RunStarted

@@ -9,7 +9,7 @@ from collections import OrderedDict
 import jinja2
 
 from runner.language.filters import TESTS, filters
-from runner.language.render.code_revision import pyyaml_files, revision_of
+from runner.language.render.code_revision import pyyaml_files
 from runner.language.render.jinja.bounded_operations import WIDE, checked
 from runner.language.render.jinja.cache import Pack
 from runner.language.render.jinja.environment import (
@@ -23,6 +23,7 @@ from runner.language.render.jinja.tags import SaltTags
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.support.files.trusted_folder import TrustedFolder
+from runner.support.own_modules import revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

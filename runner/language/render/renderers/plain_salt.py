@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from runner.model.nested import without_places
+from runner.model.places import without_places
 
 
 class PlainSalt(Mapping[str, Callable[..., Any]]):
