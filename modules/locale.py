@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from modules import _paths, cmd, file
-from modules._planned.machine import planned_machine
+from modules._planned.overlay import planned_machine
 from modules._texts.lines import one_line
 from runner.api import FormerState, StateFailed, changer, for_states
 

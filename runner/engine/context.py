@@ -44,9 +44,6 @@ def _ignore_result(result: Result) -> None:
     return None
 
 
-# ---------------------------------------------------------------- outputs and the history
-
-
 class Listeners:
     """Hands events, without secrets, to whoever follows a run."""
 
@@ -123,9 +120,6 @@ class _AtFirstChange:
         if not self._begun:
             self._begun = True
             self._begin()
-
-
-# ---------------------------------------------------------------- the run
 
 
 class Facts:

@@ -9,12 +9,10 @@ from functools import cached_property, partial
 
 from runner.api import LATER_CHECKS, StateFailed, durability, forget_looks, running, undisturbed
 from runner.engine import decide as decisions
-from runner.engine import mod_aggregate, parallel, reactions
+from runner.engine import mod_aggregate, outcomes, parallel, reactions
 from runner.engine.context import Current, Run
-from runner.engine.decide import Telling
 from runner.engine.interrupts import number_of
 from runner.engine.invoke import Invoker
-from runner.engine.outcomes import Outcomes
 from runner.engine.shared_commit import SharedCommit
 from runner.engine.step import (
     DECLINED,
@@ -39,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from runner.engine.decide import Telling
     from runner.engine.parallel import ParallelStates
     from runner.engine.reaction_journal import ReactionJournal
     from runner.engine.step import Decision
@@ -64,7 +63,7 @@ class Executor:
         self._journal, self.judge = journal, judge
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
-        self._outcomes = Outcomes(plan.relations, self.results)
+        self._has_looks = bool(plan.relations.looks)
         self._looked_at = plan.relations.looked_at if plan.relations.looks else frozenset()
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
@@ -178,7 +177,7 @@ class Executor:
         if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
             return False
-        failed = self._outcomes.failed_before(position)
+        failed = self._outcomes.failed_before(position) if self._has_looks else None
         mode = self._mode_of(position, failed)
         shares = shares and mode is Mode.REAL
         path = self._shared.file_of(position) if shares else ""
@@ -371,7 +370,7 @@ class Executor:
         is_only_planned = step.noop and self._noop_counts
         failed = position in self._looked_at and self._outcomes.failed_before(position)
         will_be_done = not (is_only_planned or failed)
-        if mode is not Mode.LOOK and invoke is None:
+        if self._has_looks and mode is not Mode.LOOK and invoke is None:
             self._outcomes.forget_looks()
 
         def before_change() -> None:
@@ -465,7 +464,7 @@ class Executor:
             return self._outcomes.looked(targets, self._look)
         if len(targets) > 1:
             telling = self._outcomes.of(targets)
-        return telling or Telling([*enumerate(map(self._result_of, group.edges()))])
+        return telling or decisions.Telling([*enumerate(map(self._result_of, group.edges()))])
 
     def _seen(
         self, told: Iterable[tuple[EdgeGroup, Telling]]
@@ -490,7 +489,8 @@ class Executor:
             result = result._replace(run_num=self.number)
             self.number += 1
         self.results[position] = self._report_result(result)
-        self._outcomes.note(position, self.results[position])
+        if self._has_looks:
+            self._outcomes.note(position, self.results[position])
         return self.results[position]
 
     def _report_result(self, result: Result) -> Result:
@@ -512,6 +512,10 @@ class Executor:
         self.tracker.record(positions, self.results)
 
     # -------------------------------------------------- what decide sees
+
+    @cached_property
+    def _outcomes(self) -> outcomes.Outcomes:
+        return outcomes.Outcomes(self.plan.relations, self.results)
 
     def _result_of(self, edge: Edge) -> Result | None:
         if edge.target == LEFT_OUT:

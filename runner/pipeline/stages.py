@@ -132,9 +132,6 @@ def prune(options: Options, listeners: Listeners = ()) -> Report:
     return report
 
 
-# ---------------------------------------------------------------- the stages
-
-
 def run_pipeline(
     session: Session,
     compiling: Compiling,
