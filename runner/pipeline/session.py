@@ -400,9 +400,8 @@ class Session:
             own=self.registry.renderer,
             parsed_dir=parsed_dir,
             holds_secret=lambda text: self.run.secrets.mask(text) != text,
-            is_of_the_run=self.registry.is_of_the_run,
             results_dir=results_dir,
-            looks=lambda: self.registry.looks,
+            functions=self.registry,
         )
 
     @cached_property

@@ -28,6 +28,7 @@ from runner.model import diagnostics, other_tools
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.support.files.group_commit import GROUP_COMMIT
+from runner.support.log import LOG
 from runner.support.own_modules import import_module
 
 TYPE_CHECKING = False
@@ -44,6 +45,8 @@ _OF_THE_RUN = frozenset(
     "config.get file.dirname file.join grains.filter_by grains.get grains.has_value"
     " pillar.filter_by pillar.get slsutil.merge slsutil.serialize".split()
 )
+
+_UNHEARD = frozenset(["log.debug", "log.info"])  # which do nothing where nobody reads the log
 
 
 class StateFunction(Record):
@@ -319,7 +322,12 @@ class Registry:
 
     def is_of_the_run(self, name: str) -> bool:
         """Return whether an execution function is ours and answers from what the run knows."""
-        return name in _OF_THE_RUN and not self._tree("modules").paths(name.partition(".")[0])
+        known = name in _OF_THE_RUN or (name in _UNHEARD and not LOG.on)
+        return known and not self.is_of_the_tree(name)
+
+    def is_of_the_tree(self, name: str) -> bool:
+        """Return whether an execution function may be one of the tree's own."""
+        return bool(self._tree("modules").paths(name.partition(".")[0]))
 
     def definition(self, name: str) -> Callable[..., Any]:
         """An execution function for its manual page: it may lack the program that it needs."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from jinja2 import nodes
 
     from runner.language.render.jinja.environment import Find
+    from runner.language.render.noted import Registry
     from runner.language.render.parsed_forms import ParsedForms
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names
@@ -83,9 +84,8 @@ class Renderer:
         seen: Callable[[str], None] = lambda path: None,
         parsed_dir: str | None = None,
         holds_secret: Callable[[str], bool] = lambda text: True,
-        is_of_the_run: Callable[[str], bool] = lambda function: False,
         results_dir: str | None = None,
-        looks: Callable[[], int] = lambda: 0,
+        functions: Registry | None = None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
         rendered. cache_dir, parsed_dir: where compiled templates and parsed SLS files are kept
@@ -93,8 +93,7 @@ class Renderer:
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported. is_of_the_run: tells whether an execution function answers from pillar, grains and
-        configuration alone; looks: how many others were asked for.
+        imported. functions: those of `salt`; without them no results are kept.
         """
         self.find = find
         self._near = near
@@ -119,7 +118,7 @@ class Renderer:
         self._own = own
         self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
         self._results = KeptResults(
-            results_dir, find, grains, pillar, opts, seen, is_of_the_run, looks
+            results_dir, find, grains, pillar, opts, seen, functions, holds_secret
         )
         self._usual: dict[str, list[RendererStep]] = {}  # the renderers of files that name none
 

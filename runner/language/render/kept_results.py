@@ -4,23 +4,26 @@ from. Who has a text at hand that may be the result, as the file that a state ma
 render again to know that it is.
 
 A result is kept once it was found where it belongs, and only of templates that answer nothing but
-what is asked for here (`jinja/repeatable.py`). No text is kept, so that none can hold a secret.
+what is asked for here (`jinja/repeatable.py`), and that left what others see as it was. What they
+ask of execution functions is asked again (`noted.py`). No text is kept, and no arguments with a
+secret in them.
 """
 
 from __future__ import annotations
 
 import marshal
 import os
-from collections import OrderedDict
 from contextlib import suppress
+from functools import partial
 
 from runner.api import here
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
 from runner.language.render.jinja.limits import bounded
+from runner.language.render.noted import Look, Notes, ask_again
 from runner.language.render.renderers.files import read_text
+from runner.language.render.value_digests import digest, written
 from runner.model.errors import RunnerError
-from runner.model.places import PlacedList, PlacedMap
 from runner.model.records import Record
 from runner.model.stdlib import checksum, digest_of, digest_of_text
 from runner.sources.config.options import OF_THE_RUN
@@ -30,11 +33,11 @@ from runner.support.own_modules import revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from runner.language.render.jinja import Jinja
-    from runner.language.render.jinja.repeatable import Uses
+    from runner.language.render.noted import Registry
     from runner.support.yaml.rendered_text import Rendered
 
     Find = Callable[[str, str], str | None]
@@ -43,7 +46,6 @@ NAME = "results"
 MOST = 20_000  # results; those that were of use longest ago are forgotten
 # bytes of pillar and configuration that a run looks at; then what asks for them is rendered
 MOST_LOOKED_AT = 2 << 20
-_DATES = ("date", "datetime")  # which YAML makes
 # the settings of the configuration that change what Jinja makes of a text
 OPTIONS = ("jinja_env", "jinja_sls_env", "jinja_trim_blocks", "jinja_lstrip_blocks")
 
@@ -61,7 +63,9 @@ class Asked(Record):
 
 class Result(Record):
     """A result and what it depends on beside its key. files: those that it imports, by their names;
-    no path: there is none. pillar, opts: their digests, empty where nothing looks at them.
+    no path: there is none. functions: those that answer from pillar, configuration and grains, and
+    `opts` for the variable. pillar, opts: their digests, empty where nothing looks at them. looks:
+    other functions, their arguments and the digests of their answers, in their order.
     """
 
     digest: bytes
@@ -70,6 +74,7 @@ class Result(Record):
     functions: tuple[str, ...] = ()
     pillar: bytes = b""
     opts: bytes = b""
+    looks: tuple[tuple[str, bytes, bytes], ...] = ()
 
 
 class KeptResults:
@@ -83,16 +88,13 @@ class KeptResults:
         pillar: Callable[[], Mapping[str, Any]],
         opts: Mapping[str, Any],
         seen: Callable[[str], None],
-        is_of_the_run: Callable[[str], bool],
-        looks: Callable[[], int],
+        functions: Registry | None,
+        holds_secret: Callable[[str], bool],
     ) -> None:
-        """folder: made when there is something to keep. is_of_the_run: tells whether an execution
-        function answers from pillar, grains and configuration alone. looks: how many others were
-        asked for. The rest: as for Renderer.
-        """
+        """folder: made when there is something to keep. The rest: as for Renderer."""
         self._path, self._find, self._seen = folder, find, seen
         self._grains, self._pillar, self._opts = grains, pillar, opts
-        self._is_of_the_run, self._looks = is_of_the_run, looks
+        self._functions, self._holds_secret = functions, holds_secret
         self._known: dict[bytes, Any] | None = None
         self._code: tuple[str, ...] = ()
         self._used: dict[bytes, Any] = {}
@@ -100,9 +102,11 @@ class KeptResults:
         self._begun = self._underway = 0  # renderings; several threads may render
         self._of_pillar: tuple[Any, bytes | None] = (None, None)
         self._files: dict[tuple[str, Version], bytes] = {}  # digests
-        self._of_opts: dict[bool | None, bytes | None] = {}
+        self._of_opts: dict[tuple[Any, ...], bytes | None] = {}
         self._as_of = 0  # how many others had been asked for when these were made
         self._looked_at = 0  # bytes of both
+        # looks of this run at what is to be rendered next, or may be: by its key
+        self._asked_again: dict[bytes, list[Look]] = {}
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render
@@ -119,38 +123,58 @@ class KeptResults:
         """Return what a template renders to, which is kept where it has the digest that is
         expected. The rest: as for `text`.
         """
-        self._begun += 1
-        first, begun = not self._underway, self._begun
-        self._underway += 1
-        imports: set[str] = set()
-        looks = self._looks()
+        key = self._key(asked) if self._functions and (expected or self._asked_again) else None
+        looks = self._asked_again.pop(key, []) if key else []
+        if not (self._functions and key and (expected or looks)):
+            try:
+                return self._render(asked, names, jinja, None)
+            finally:
+                self.forget()
+        others = self._underway, self._begun, self._functions.looks
+        notes = Notes(self._functions, looks, partial(self._shared, asked), self._grain)
+        is_kept = False
+        try:
+            made = self._render(asked, {**names, "salt": notes.salt}, jinja, notes)
+            # or what others asked for was noted here, or there
+            alone = others == (0, self._begun - 1, self._functions.looks)
+            if alone and digest_of_text(made.text) == expected and self._is_unaltered(notes):
+                found = jinja.names(asked, notes.imports)
+                if found is not None:
+                    is_kept = self._note(key, asked.saltenv, expected, found, notes)
+        finally:
+            if not is_kept:
+                self.forget()
+        return made
+
+    def _render(
+        self, asked: Asked, names: Mapping[str, Any], jinja: Jinja, notes: Notes | None
+    ) -> Rendered:
         of_grains: set[str] = getattr(self._grains(), "asked", set())
-        before = of_grains.copy()
+        others = of_grains.copy()
         of_grains.clear()
-        text, file, name, saltenv, context, sls = asked
+        if notes:
+            notes.grains = of_grains
+        self._begun += 1
+        self._underway += 1
+        text, file, name, saltenv, _, sls = asked
         try:
             with bounded(file, self._opts.get("render_limit")):
-                made = jinja.render(
-                    text, file, name, names, saltenv=saltenv, sls=sls, asked=imports
-                )
-            grains = of_grains.copy()
-        except BaseException:
-            self.forget()
-            raise
+                return jinja.render(text, file, name, names, saltenv=saltenv, sls=sls, notes=notes)
         finally:
-            of_grains |= before
+            if notes:
+                notes.grains = of_grains.copy()
+            of_grains |= others
             self._underway -= 1
-        uses = None
-        alone = first and begun == self._begun  # or what others asked for was noted here, or there
-        alone = alone and looks == self._looks()
-        if expected and alone and digest_of_text(made.text) == expected:
-            uses = jinja.uses(text, file, imports, saltenv, sls)
-        key = self._key(asked) if uses and not uses.looks_around(context) else None
-        if key and uses:
-            self._note(key, saltenv, expected, uses, imports, grains)
-        else:
+
+    def _shared(self, asked: Asked) -> tuple[bytes | None, ...]:
+        """The digests of what a template shares with others, which it may alter."""
+        opts = self._opts_digest(("config.get", "opts"))
+        return self._key(asked), self._pillar_digest(), opts
+
+    def _is_unaltered(self, notes: Notes) -> bool:
+        if notes.may_have_altered:
             self.forget()
-        return made
+        return notes.are_whole()
 
     # -------------------------------------------------- from the run before
 
@@ -163,7 +187,7 @@ class KeptResults:
         if key is None or kept is None:
             return False
         result = Result(*kept)
-        if result.digest != expected or not self._is_as_before(result, asked.saltenv):
+        if result.digest != expected or not self._is_as_before(key, result, asked):
             return False
         self._used[key] = kept
         return True
@@ -173,9 +197,26 @@ class KeptResults:
         options = [self._opts.get(option) for option in OPTIONS]
         return digest((*asked._replace(context=dict(asked.context)), options))
 
-    def _is_as_before(self, result: Result, saltenv: str) -> bool:
+    def _is_as_before(self, key: bytes, result: Result, asked: Asked) -> bool:
+        if not self._is_of_same(result, asked.saltenv):
+            return False
+        if not result.looks:
+            return True
+        assert self._functions is not None, "it has looked"
+        with bounded(asked.file, self._opts.get("render_limit")):
+            looks, same = ask_again(result.looks, self._functions)
+        if asked.sls or not same:
+            self._asked_again[key] = looks  # an SLS may be rendered when somebody needs its text
+        if same and any(self._functions.is_of_the_tree(look.function) for look in looks):
+            self.forget()  # which may have altered it
+            return self._is_of_same(result, asked.saltenv)
+        return same
+
+    def _is_of_same(self, result: Result, saltenv: str) -> bool:
+        """Return whether all that a result was made from is as it was, but for looks."""
+        known = self._functions.is_of_the_run if self._functions else bool
         return (
-            all(map(self._is_of_the_run, result.functions))
+            all(known(name) for name in result.functions if name != "opts")
             and (not result.pillar or result.pillar == self._pillar_digest())
             and (not result.opts or result.opts == self._opts_digest(result.functions))
             and all(digest(self._grain(name)) == value for name, value in result.grains)
@@ -199,28 +240,25 @@ class KeptResults:
     # -------------------------------------------------- for the next run
 
     def _note(
-        self,
-        key: bytes,
-        saltenv: str,
-        result: bytes,
-        uses: Uses,
-        files: Iterable[str],
-        grains: Iterable[str],
-    ) -> None:
-        """Keep the result of a template, with the names of files and grains that it asked for."""
+        self, key: bytes, saltenv: str, result: bytes, names: frozenset[str], notes: Notes
+    ) -> bool:
+        """Keep the result of a template with these names, if all that it asked for can be noted."""
+        files, grains = notes.imports, notes.grains
         if any(name.startswith("/") or "?" in name for name in files) or EVERY in grains:
-            return
+            return False
         of_grains = [(name, digest(self._grain(name))) for name in sorted(grains)]
-        pillar = self._pillar_digest() if "pillar" in uses.names or uses.functions else b""
-        opts = self._opts_digest(uses.functions) if uses.functions else b""
+        functions = (*sorted(notes.of_the_run), *(["opts"] if "opts" in names else ()))
+        pillar = self._pillar_digest() if "pillar" in names or functions else b""
+        opts = self._opts_digest(functions) if functions else b""
         if pillar is None or opts is None or None in dict(of_grains).values():
-            return
+            return False
+        if any(map(self._holds_secret, notes.texts())):
+            return False
         found = tuple((name, self._file(name, saltenv)) for name in sorted(files))
-        # others were not asked for, nor will be where all is the same
-        functions = tuple(sorted(filter(self._is_of_the_run, uses.functions)))
-        kept = result, found, tuple(of_grains), functions, pillar, opts
-        self._used[key] = kept
+        looks = tuple(look[:3] for look in notes.looks)
+        self._used[key] = result, found, tuple(of_grains), functions, pillar, opts, looks
         self._has_new = True
+        return True
 
     def forget(self) -> None:
         """Look at pillar and configuration anew: what was rendered may have altered them."""
@@ -261,7 +299,7 @@ class KeptResults:
 
     def _notice(self) -> None:
         """Look anew where others were asked for: code of the tree may alter pillar in place."""
-        if self._as_of != (looks := self._looks()):
+        if self._functions and self._as_of != (looks := self._functions.looks):
             self._as_of = looks
             self.forget()
 
@@ -272,25 +310,24 @@ class KeptResults:
             self._of_pillar = pillar, self._bounded_digest(pillar)
         return self._of_pillar[1]
 
-    def _opts_digest(self, functions: Container[str]) -> bytes | None:
+    def _opts_digest(self, functions: Collection[str]) -> bytes | None:
         """The digest of the configuration; what is of one run alone, or of a state that is only
-        looked at, config.get answers.
+        looked at, `opts` and config.get answer.
         """
         self._notice()
-        whole = "config.get" in functions
+        whole, raw = "config.get" in functions, "opts" in functions
         opts = here.opts if whole else self._opts
-        seen = bool(opts.get("test")) if whole else None
+        seen = whole and bool(opts.get("test")), whole, raw
         if seen not in self._of_opts:
-            self._of_opts[seen] = self._bounded_digest(
-                {name: value for name, value in opts.items() if whole or name not in OF_THE_RUN}
-            )
+            own = {name: value for name, value in opts.items() if whole or name not in OF_THE_RUN}
+            self._of_opts[seen] = self._bounded_digest((own, dict(self._opts) if raw else None))
         return self._of_opts[seen]
 
     def _bounded_digest(self, value: Any) -> bytes | None:
         """The digest of what templates may alter, and which is looked at anew after each that is
         not known; None where that takes longer than to render.
         """
-        data = _written(value) if self._looked_at < MOST_LOOKED_AT else None
+        data = written(value) if self._looked_at < MOST_LOOKED_AT else None
         self._looked_at += len(data or b"")
         return None if data is None else digest_of(data)
 
@@ -300,37 +337,3 @@ def _unsealed(data: bytes) -> bytes:
     if data[:4] != checksum(data[4:]):
         raise ValueError("checksum")
     return data[4:]
-
-
-def digest(value: Any) -> bytes | None:
-    """The digest of a value; None for one with anything in it but plain data."""
-    data = _written(value)
-    return None if data is None else digest_of(data)
-
-
-def _written(value: Any) -> bytes | None:
-    """A value as bytes, which are the same for equal ones; None as of `digest`."""
-    try:
-        return marshal.dumps(value, 0)  # version 0 knows no references
-    except ValueError:
-        pass
-    try:
-        return marshal.dumps(_plain(value), 0)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _plain(value: Any) -> Any:
-    """A value with mappings and lists of other types as plain ones that say their types. Raises
-    ValueError for anything else.
-    """
-    kind = type(value)
-    if kind in (str, int, float, bool, bytes, type(None)):
-        return value
-    if kind in (dict, OrderedDict) or isinstance(value, PlacedMap):
-        return kind.__name__, [(_plain(key), _plain(item)) for key, item in value.items()]
-    if kind in (list, tuple) or isinstance(value, PlacedList):
-        return kind.__name__, [_plain(item) for item in value]
-    if kind.__name__ in _DATES and kind.__module__ == "datetime":
-        return kind.__name__, repr(value)
-    raise ValueError(kind)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from runner.language.render.jinja.environment import Find, PlacedEnvironment
     from runner.language.render.jinja.environments import Environments
-    from runner.language.render.jinja.repeatable import Uses
+    from runner.language.render.kept_results import Asked
+    from runner.language.render.noted import Notes
 
 
 class Jinja:
@@ -67,13 +68,12 @@ class Jinja:
         *,
         saltenv: str,
         sls: bool,
-        asked: set[str] | None = None,
+        notes: Notes | None = None,
     ) -> Rendered:
         """A rendered text with its line map.
 
         file: what messages call it. name: its path below the roots, which relative imports start
-        from. asked: gets the names of what it imports. Raises RenderError with the place as
-        written.
+        from. notes: get what it asks for. Raises RenderError with the place as written.
         """
         self.require_own_folder()
         head = headed(text, file)
@@ -83,7 +83,7 @@ class Jinja:
         if output is None:
             environment = self.environment(saltenv, sls, head)
             keeps_newline = environment.keep_trailing_newline
-            with environment.asking(asked):
+            with environment.asking(notes):
                 output = self._output(environment, head, file, name, context)
         if text.endswith("\n") and not keeps_newline:  # Jinja takes it from every template
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
@@ -121,19 +121,14 @@ class Jinja:
         except Exception as error:
             raise template_error.explain(error, file, environment) from None
 
-    def uses(
-        self, text: str, file: str, asked: Iterable[str], saltenv: str, sls: bool
-    ) -> Uses | None:
-        """What a template that was rendered looks at, with those that it asked for; None where it
-        may render to something else the next time.
+    def names(self, asked: Asked, imports: Iterable[str]) -> frozenset[str] | None:
+        """The names in a template that was rendered, and in its imports; None where it may render
+        to something else the next time.
         """
-        head = headed(text, file)
-        environment = self.environment(saltenv, sls, head)
-        uses = environment.uses(head.text)
-        for text_of_import in environment.texts(asked):
-            more = environment.uses(text_of_import)
-            uses = uses and more and uses.joined(more)
-        return uses
+        head = headed(asked.text, asked.file)
+        environment = self.environment(asked.saltenv, asked.sls, head)
+        texts = (head.text, *environment.texts(imports))
+        return environment.all_names(texts, asked.context)
 
     def syntax(self, text: str, file: str, saltenv: str) -> nodes.Template:
         """Return the syntax tree of an SLS."""

@@ -18,7 +18,6 @@ from runner.language.render.jinja import repeatable
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment
 from runner.language.render.jinja.cache import TemplateStore
 from runner.language.render.jinja.codegen import PlacedCodeGenerator, Unit
-from runner.language.render.jinja.repeatable import Uses
 from runner.language.render.jinja.shared_code import TokenParser, renamed, shaped
 from runner.language.render.jinja.static_files import Verbatim
 from runner.language.render.jinja.untouched import without_jinja
@@ -30,8 +29,10 @@ from runner.support.yaml.rendered_text import Piece, concat, included, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from typing import Any
+
+    from runner.language.render.noted import Notes
 
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
 
@@ -112,7 +113,8 @@ class PlacedEnvironment(BoundedEnvironment):
     files: dict[str, str]  # template name -> file as a message names it
     own_globals: dict[str, Any]
     verbatims: dict[str, tuple[Verbatim | None, Callable[[], bool]]]  # whether it is that file yet
-    known_uses: dict[str, Uses | None]  # what texts look at
+    known_names: dict[str, frozenset[str] | None]  # in texts
+    notes: Notes | None = None  # those of the current rendering
     units: dict[str, Unit]  # the compiled code of texts
     codes: dict[tuple[Any, ...], CodeType]  # that of shapes
     store: TemplateStore | None = None  # where it is kept between runs
@@ -184,23 +186,43 @@ class PlacedEnvironment(BoundedEnvironment):
             raise
 
     @contextmanager
-    def asking(self, asked: set[str] | None) -> Iterator[None]:
-        """Note the names of the templates that are asked for. asked: gets them; None: do not."""
+    def asking(self, notes: Notes | None) -> Iterator[None]:
+        """Note what is asked for."""
         assert isinstance(self.loader, TreeLoader)
-        before, self.loader.asked = self.loader.asked, asked
+        before = self.loader.asked, self.notes
+        self.loader.asked, self.notes = notes.imports if notes else None, notes
         try:
             yield
         finally:
-            self.loader.asked = before
+            self.loader.asked, self.notes = before
 
-    def uses(self, text: str) -> Uses | None:
-        """What a text itself looks at; None where it is not repeatable."""
-        if text not in self.known_uses:
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if (notes := __self.notes) is None:
+            return super().call(__context, __obj, *args, **kwargs)
+        # `dict.update` is of nothing, too
+        if getattr(__obj, "__name__", "") in repeatable.ALTERING:
+            notes.before_altering()
+        return notes.call(super().call, __context, __obj, args, kwargs)
+
+    def all_names(self, texts: Iterable[str], variables: Container[str]) -> frozenset[str] | None:
+        """The names in texts that are rendered as one, with these variables; None where they are
+        not repeatable.
+        """
+        names: frozenset[str] = frozenset()
+        for text in texts:
+            if (own := self._names(text)) is None:
+                return None
+            names |= own
+        return None if any(name not in variables for name in repeatable.NEVER & names) else names
+
+    def _names(self, text: str) -> frozenset[str] | None:
+        """The names in a text itself; None where it is not repeatable whatever they are."""
+        if text not in self.known_names:
             try:
-                self.known_uses[text] = repeatable.uses(self.parse(text))
+                self.known_names[text] = repeatable.names(self.parse(text))
             except jinja2.TemplateError:
-                self.known_uses[text] = None
-        return self.known_uses[text]
+                self.known_names[text] = None
+        return self.known_names[text]
 
     def texts(self, names: Iterable[str]) -> Iterator[str]:
         """The texts of those of these templates that there are."""
@@ -255,11 +277,11 @@ class PlacedEnvironment(BoundedEnvironment):
         return template
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """The same as the sandbox's. `x['update']` is a method, too, which may alter what it is of:
-        no file is called like it, so that nothing is known of what the template renders to.
+        """The same as the sandbox's. `x['now']` is a method, too, which may tell the time: no file
+        is called like it, so that nothing is known of what the template renders to.
         """
         value = super().getitem(obj, argument)
-        if getattr(value, "__self__", None) is obj:
+        if getattr(value, "__self__", self) in (obj, type(obj)):
             self._ask("?")
         return value
 

@@ -79,7 +79,7 @@ class Environments:
             raise RunnerError(f"{setter}: {problem}", place) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
-        environment.codes, environment.known_uses = {}, {}
+        environment.codes, environment.known_names = {}, {}
         environment.store = self._pack.of(str(sorted(options.items()))) if self._pack else None
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})

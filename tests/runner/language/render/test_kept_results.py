@@ -56,41 +56,72 @@ SAME = """
 {% set own4 = salt['grains.filter_by']({'default': {}}) %}{% do own4.update(x=x) %}{{ own4 }}
 {% set own3 = {} %}{% set alias = own3 %}{% do alias.update({'a': x}) %}{{ own3 }}
 {% set own5 = salt['slsutil.merge']({'a': 1}, pillar.deep) %}{% do own5.pop('a') %}{{ own5 }}
+{% block body %}{% set own6 = {} %}{% do own6.update({'b': 2}) %}{{ own6 }}{% endblock %}
+{% set s1 = settings %}{% set own7 = {} %}{% set s1 = own7 %}{% do s1.update({'b': 2}) %}{{ own7 }}
+{% set own8 = {'d': pillar.deep | tojson | load_json} %}{% do own8.d.update({'b': 7}) %}{{ own8 }}
+{% macro m2(own) %}{% do own.append(x) %}{% endmacro %}{% set l = [] %}{{ m2(l) }}{{ l }}
+{% do pillar.deep.update(pillar.deep) %}{{ pillar.deep.b }}
+{% if x is sameas true %}{% else %}{{ x }}{% endif %}{{ '__a__' }} {{ opts.id }}
+"""
+# these ask execution functions, whose answers are compared
+LOOKS = """
+{{ salt['cmd.run']('echo x') }}
+{{ salt['file.file_exists']('/nowhere') }}
+{{ salt['test.echo']('x') }}{% set s = salt %}{{ s['cmd.run']('echo x') }}
+{{ salt[x and 'cmd.run']('echo x') }} {{ salt.own.look() }} {{ salt['own.look']() }}
+{% import 'looks.jinja' as looks %}{{ looks.x }} {{ salt['own.look'](ports, deep=pillar.deep) }}
+{% for port in ports %}{{ salt['test.echo'](port) }}{% set p = port %}{% endfor %}
+{% set own9 = salt['own.look']() %}{% if own9 %}{{ salt['own.look'](own9) }}{% endif %}.
+{% do salt['log.debug'](pillar.deep | yaml) %}{{ x }}
+{{ salt['config.get']('role') }}{{ salt['own.look']() }}{{ pillar.a }}{{ grains.role }}
+{% set call = salt['own.look'] %}{{ call() }}{{ call(1) }}
 """
 # each may be something else in the next run, or alters what others see
 OTHERWISE = """
-{{ salt['cmd.run']('echo x') }}
-{{ salt['file.file_exists']('/nowhere') }}
 {{ day.today().year }} {{ day['now']().year }}
-{{ salt['test.echo']('x') }}{% set s = salt %}
+{{ 'cmd.run' in salt }}
+{{ salt['own.look'] is defined }}
+{{ salt.own.none is defined }}
+{{ salt.nothing is defined }}
+{{ salt.get('own.none', 'none') }}
+x{% for name in salt %}{% break %}{% endfor %}
+{{ salt['own.seconds']() and 'x' }}
+{{ salt['own.odd']() and 'x' }}
+x{% do salt['own.fill'](settings) %}
+x{% set own = {} %}{% do salt['own.fill'](own) %}{{ own }}
+x{% do salt['own.alter']() %}
+x{% do salt['slsutil.update'](settings, {'c': 1}) %}
+x{% do salt['own.kept']().append(1) %}
+x{% do dict.update(settings, {'c': 1}) %}
+x{% do dict.pop(pillar, 'a') %}
+x{% do grains.tags.append(1) %}
+x{% do opts.update({'late': 1}) %}
+x{% do salt['config.get']('late', opts).update({'late': 1}) %}
+{{ day[('to', 'day') | join]().year }}
 {{ salt['slsutil.merge']({'a': 1}, {}, 'smrt') }}
-{% set s = salt %}{{ s['cmd.run']('echo x') }}
-{{ salt[x and 'cmd.run']('echo x') }}
 {{ [1] | random }} {{ [1] | map('random') | list }}
 {{ (5 | rand_str) | length }} {{ 'now' | strftime('%C') }}
 {{ lipsum(n=0) | length }} {{ '/etc' | list_files | length }}
-{{ opts.id }}
 {{ grains | length }}
 x{% for name in grains %}{{ '' }}{% endfor %}
 {% do settings.update({'b': 2}) %}{{ settings.b }}
 {% do pillar.update({'late': 2}) %}{{ pillar.late }}
 {{ settings.setdefault('c', 1) }}
 x{% set own = settings %}{% do own.update({'b': 2}) %}
-x{% set own = pillar.get('deep') %}{% do own.update({'b': 2}) %}
+x{% set own = pillar.get('deep') %}{% do own.update({'b': 3}) %}
 x{% set own = {'s': settings} %}{% do own.s.update({'b': 2}) %}
-x{% set own = salt['pillar.get']('deep') %}{% do own.update({'b': 2}) %}
+x{% set own = salt['pillar.get']('deep') %}{% do own.update({'b': 3}) %}
 x{% if not x %}{% set settings = {} %}{% endif %}{% do settings.update({'b': 2}) %}
 x{% do settings.update({'b': 2}) %}{% set settings = {} %}
 x{% set own = {} %}{% for own in [settings] %}{% do own.update({'b': 2}) %}{% endfor %}
 x{% set own = {} %}{% macro m(own) %}{% do own.update({'b': 2}) %}{% endmacro %}{{ m(settings) }}
 x{% set own = {} %}{% if x %}{% set own = settings %}{% do own.update({'b': 2}) %}{% endif %}
 x{% set own = {} %}{% with own = settings %}{% do own.update({'b': 2}) %}{% endwith %}
-x{% set own = {} %}{% from 'hands.jinja' import deep as own with context %}{% do own.update({}) %}
+x{% set own = {} %}{% from 'hands.jinja' import deep as own with context %}{% do own.update(c=3) %}
 x{% set own = {} %}{% set other = own %}{% set own = settings %}{% do own.update({'b': 2}) %}
-x{% set other = settings %}{% set own = {} %}{% set other = own %}{% do other.update({'b': 2}) %}
 x{% set own = settings %}{% set other = own %}{% do other.update({'b': 2}) %}
 x{% set own, other = settings, {} %}{% do own.update({'b': 2}) %}
-x{% block body %}{% set own = {} %}{% do own.update({'b': 2}) %}{% endblock %}
+x{% block body %}{% set own = settings %}{% do own.update({'b': 2}) %}{% endblock %}
 {{ settings['pop']('a') }}
 x{% set f = settings['p' ~ 'op'] %}{% do f('b', 0) %}
 x{% for f in [settings] | map(attribute='p' ~ 'op') %}{% do f('b', 0) %}{% endfor %}
@@ -99,7 +130,6 @@ x{{ grains }}
 {% set f = 'pop' %}{{ settings[f]('a') }}
 {{ x.__class__.__name__ }} {{ x | attr('upper') is defined }}
 {{ show_full_context() | length }}
-{% import 'looks.jinja' as looks %}{{ looks.x }}
 {% profile as 'x' %}{{ x }}{% endprofile %}
 """
 FILES = {
@@ -113,6 +143,47 @@ FILES = {
     "hands.jinja": "{% set deep = pillar.deep %}",
     "data.yaml": "k: 1\n",
     "data.json": "[1]",
+    "_modules/own.py": """
+import time
+from pathlib import Path
+
+MACHINE = Path(__file__).parents[2] / "machine"
+KEPT = []
+
+
+def look(*arguments, **named):
+    return [MACHINE.read_text() if MACHINE.exists() else "", *arguments, named]
+
+
+def note(text):
+    with MACHINE.with_name("notes").open("a") as notes:
+        notes.write(text)
+    return MACHINE.read_text() if MACHINE.exists() else ""
+
+
+def seconds():
+    return time.time_ns()
+
+
+def fill(mapping):
+    mapping["filled"] = True
+
+
+def alter():
+    __pillar__["altered"] = True
+
+
+def kept():
+    return KEPT
+
+
+class Odd:
+    pass
+
+
+def odd():
+    return Odd()
+""",
 }
 CONTEXT = {"x": "one", "ports": [80, 8000], "settings": {"a": True}, "day": datetime(2000, 1, 1)}
 
@@ -123,7 +194,7 @@ class World:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
         self.files = dict(FILES)
-        self.config: dict[str, Any] = {"id": "m", "grains": {"role": "web"}}
+        self.config: dict[str, Any] = {"id": "m", "grains": {"role": "web", "tags": ["t"]}}
         self.pillar: dict[str, Any] = {"a": 1, "deep": {"b": 2}}
         self.rendered = 0
         self.dry = False
@@ -208,7 +279,7 @@ def _texts(lines: str) -> list[str]:
 
 
 def test_what_answers_the_same_is_rendered_until_it_is_found_in_place(world: World) -> None:
-    texts = _texts(SAME)
+    texts = _texts(SAME) + _texts(LOOKS)
     made = dict(zip(texts, world.run(texts, CONTEXT, {}), strict=True))
     assert world.count(texts, dict.fromkeys(texts, "another")) == len(texts)
     assert world.count(texts, made) == len(texts)
@@ -226,7 +297,8 @@ def test_a_large_pillar_is_not_looked_at_again_and_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it is behind each template that may have altered it."""
-    texts = ["{{ pillar.a }} first", "{{ salt['cmd.run']('echo x') }}", "{{ pillar.a }} second"]
+    alters = "{% do settings.update({'b': 2}) %}x"
+    texts = ["{{ pillar.a }} first", alters, "{{ pillar.a }} second"]
     made = dict(zip(texts, world.run(texts, CONTEXT, {}), strict=True))
     assert [world.count(texts, made) for _ in range(2)] == [3, 1]
     monkeypatch.setattr(kept_results, "MOST_LOOKED_AT", 1)
@@ -274,12 +346,17 @@ def _option(world: World, chance: random.Random) -> None:
     world.config["jinja_trim_blocks"] = chance.choice([True, False])
 
 
-CHANGES = [_part, _no_part, _library, _data, _pillar, _grain, _other_grain, _option]
+def _machine(world: World, chance: random.Random) -> None:
+    """What functions of the tree look at."""
+    (world.folder / "machine").write_text(f"machine {chance.randrange(3)}")
+
+
+CHANGES = [_part, _no_part, _library, _data, _pillar, _grain, _other_grain, _option, _machine]
 
 
 def test_a_result_is_that_of_rendering_anew(world: World) -> None:
     chance = random.Random(0)
-    lines = _texts(SAME)
+    lines = _texts(SAME) + _texts(LOOKS)
     plain = [line for line in lines if "extends" not in line]
     texts = lines + ["\n".join(chance.sample(plain, 3)) for _ in range(10)]
     last: dict[str, str] = {}
@@ -307,13 +384,14 @@ HEAD = "{% set x = 'one' %}{% set ports = [80, 8000] %}{% set settings = {'a': t
 BEFORE_OTHERS = """
 {% do pillar.update({'a': pillar.a + 1}) %}
 {% if grains.kind == 1 %}{% do pillar.update({'a': 7}) %}{% endif %}
-{{ salt['file.file_exists']('/nowhere') }}
+{% if salt['own.look']()[0] == 'machine 1' %}{% do pillar.update({'a': 8}) %}{% endif %}
+{{ salt['own.seconds']() and 'x' }}
 """
 
 
 def _sls(chance: random.Random) -> str:
     """An SLS of states that say what lines make, some only on some machines."""
-    lines = [line for line in _texts(SAME) if "extends" not in line]
+    lines = [line for line in [*_texts(SAME), *_texts(LOOKS)] if "{% block" not in line]
     lines += ["{{ grains.kind }}", "{{ grains['kind'] + pillar.a }}"] * 3
     made = [HEAD]
     for _ in range(chance.randrange(3, 7)):
@@ -346,7 +424,8 @@ def _another_sls(world: World, chance: random.Random) -> None:
 
 
 # those that the kept plan itself does not know of
-CHANGES_OF_SLS = [_part, _no_part, _library, _data, _pillar, *[_a, _kind] * 3, _another_sls]
+CHANGES_OF_SLS = [_part, _no_part, _library, _data, _pillar, _another_sls]
+CHANGES_OF_SLS += [_a, _kind, _machine] * 3
 
 
 def test_states_are_those_of_rendering_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,27 +500,85 @@ def test_whether_a_run_only_looks_is_asked_in_each_run(world: World) -> None:
 
 
 def test_a_look_that_is_not_asked_for_is_none(world: World) -> None:
-    text = "{% if grains.role == 'db' %}{{ salt['test.echo']('y') }}{% else %}y{% endif %}"
+    text = "{% if grains.role == 'db' %}{{ salt['own.seconds']() and 'y' }}{% else %}y{% endif %}"
     assert [world.count([text], {text: "y"}) for _ in range(3)] == [1, 0, 0]
     world.config["grains"] = {"role": "db"}
     assert [world.count([text], {text: "y"}) for _ in range(3)] == [1, 1, 1]
 
 
+def test_functions_are_called_as_often_as_by_rendering(world: World) -> None:
+    """Whether what they answer is as before or not: they may do more than to look."""
+    text = "{{ salt['own.note']('1') }}{{ salt['own.note']('2') }}{{ pillar.a }}"
+    world.files["a.sls"] = f"a: {{test.nop: [x: '{text}']}}\ninclude: [b, c]\n"
+    world.files["b.sls"] = "b: {test.nop: [x: \"{{ pillar.a ~ salt['own.look']()[0] }}\"]}\n"
+    world.files["c.sls"] = "c: test.nop\n"
+    machine, notes = world.folder / "machine", world.folder / "notes"
+    for look, world.pillar["a"], c in (
+        *[("1", 1, "c")] * 4,
+        *[("2", 1, "c")] * 3,
+        *[("2", 2, "c")] * 3,
+        *[("2", 2, "d")] * 3,
+    ):
+        machine.write_text(look)
+        notes.write_text("")
+        assert world.run([text], {}, {text: "111"}) == [f"{look * 2}{world.pillar['a']}"]
+        assert notes.read_text() == "12"
+        notes.write_text("")
+        world.files["c.sls"] = f"{c}: test.nop\n"
+        assert f"{look * 2}{world.pillar['a']}" in str(world.states("cache"))
+        assert notes.read_text() == "12"
+
+
+def test_an_answer_is_not_used_for_a_later_look(tmp_path: Path) -> None:
+    """What a state has written since is seen."""
+    machine = Machine(tmp_path)
+    note, other = tmp_path / "note", tmp_path / "other"
+    (tmp_path / "states/t.jinja").write_text(f"{{{{ salt['file.read']('{note}') }}}}\n")
+    managed = "file.managed: [source: 'salt://t.jinja', template: jinja]"
+    machine.write(
+        a=f"{other}: {{{managed}}}\n{note}: {{file.managed: [contents: new]}}\n"
+        f"{{tmp}}/third: {{{managed}}}\n"
+    )
+    for _ in range(3):
+        note.write_text("old\n")
+        (tmp_path / "third").unlink(missing_ok=True)
+        machine("sls", "a")
+        assert (other.read_text().strip(), (tmp_path / "third").read_text().strip()) == (
+            "old",
+            "new",
+        )
+
+
+def test_what_templates_say_in_the_log_is_said_in_each_run(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(
+        a="{% do salt['log.debug']('low') %}{% do salt['log.warning']('high') %}a: test.nop\n"
+    )
+    for options in ([], [], [], ["-l", "debug"], ["-l", "debug"], ["-l", "debug"], []):
+        log = machine("sls", "a", *options).stderr
+        assert ("high" in log, "low" in log) == (True, bool(options))
+
+
 def test_a_function_of_the_tree_answers_for_itself(world: World) -> None:
     text = "{{ salt['pillar.get']('a') }}"
     assert [world.count([text], {text: "1"}) for _ in range(2)] == [1, 0]
-    world.files["_modules/pillar.py"] = "def get(*keys):\n    return 1\n"
-    assert [world.count([text], {text: "1"}) for _ in range(2)] == [1, 1]
+    for answer in ("one", "two"):
+        world.files["_modules/pillar.py"] = f"def get(*keys):\n    return {answer!r}\n"
+        assert [world.run([text], {}, {text: "1"}) for _ in range(3)] == [[answer]] * 3
 
 
 def test_nothing_of_a_text_is_kept(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     target = tmp_path / "target"
     (tmp_path / "states").mkdir(exist_ok=True)
+    asked = "{% do salt['test.echo'](pillar.password) %}{% do salt['cmd.run']('echo ' ~ x) %}"
     (tmp_path / "states/t.jinja").write_text("password={{ pillar.password }} {{ x }}\n")
+    (tmp_path / "states/u.jinja").write_text(asked + "x\n")
     machine.write(
         a=f"{target}:\n  file.managed:\n    - source: salt://t.jinja\n    - template: jinja\n"
         "    - context: {x: also-hidden}\n"
+        f"{target}-2:\n  file.managed:\n    - source: salt://u.jinja\n    - template: jinja\n"
+        "    - context: {x: no-secret}\n"
     )
     machine.config["pillar"] = {"password": "S3cret-of-the-pillar"}
     given = ("--pillar", '{"password": "S3cret-of-the-pillar"}')
