@@ -36,7 +36,8 @@ PARTS = st.sampled_from(
         "a:",
     ]
 ) | st.text("ab: #-'\"[]{},&*!|>%@\\.01\t", max_size=4)
-FORMS = st.sampled_from(["{}: {}", "{}:", "- {}", "- {}: {}", "-", "{}", ""])
+PARTS |= st.text("01269:acdefoTtxzZ.-+_/ <>", max_size=6)
+FORMS = st.sampled_from(["{}: {}", "{}:", "- {}", "- {}: {}", "-", "{}", "", "..."])
 LINES = st.builds(
     lambda indent, form, one, two: " " * indent + form.format(one, two),
     st.sampled_from([0, 0, 2, 2, 3, 4]),

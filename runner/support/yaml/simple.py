@@ -27,7 +27,9 @@ _KEY = pattern(
     r"([A-Za-z_/](?:[^ :#]|[ ](?![ #:])){0,999}|'[^']{1,999}'|\"[^\"\\]{1,999}\"):(?: +|$)"
 )
 _WORD = pattern(
-    r"(?:[A-Za-z_/$(]|--?[A-Za-z]|\.\.?/|\.[A-Za-z]|[0-9]+\.[0-9]+\.[0-9])"
+    r"(?:[A-Za-z_/$(]|--?[A-Za-z]|\.\.?/|\.[A-Za-z]|[0-9]+\.[0-9]+\.[0-9]|<[A-Za-z]|\+ [A-Za-z.]"
+    # a letter that no number has, nor a time
+    r"|(?!0[xX])[0-9](?=[0-9A-Za-z:._@/+-]*[acdf-su-wyACDF-SU-WY]))"
     r"(?:[^ :]|:(?! |$)| (?!#))*|\.\.?"
 )
 _IN_FLOW = pattern(
@@ -135,6 +137,8 @@ class _PlainReader:
             content = line.strip(" ")
             if content and content[0] != "#":
                 self.lines.append((number, line.index(content[0]), content))
+        if len(self.lines) > 1 and self.lines[-1][1:] == (0, "..."):
+            del self.lines[-1]
         if self.lines and self.lines[0][1:] == (0, "---"):
             del self.lines[0]
         self.lines.reverse()

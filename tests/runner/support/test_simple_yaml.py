@@ -72,6 +72,14 @@ PLAIN = """
       - 'a # b'  # 'c
       - --plain (text) # comment
       - $(x)
+    numbers: [2a, 0.4.c, 16:27:ac]
+    others:
+      - 16:27:ac:a5:76
+      - 3rd of 4
+      - <name> <b>
+      - + .x y
+    # the end
+...
 """.replace("{file.managed: []}", "x")
 # each means something else than a text of these letters, or is a mistake
 OTHER = (
@@ -159,6 +167,26 @@ OTHER = (
     "a:\n  b: c\n d: e",
     "a: 'b\n  c'",
     "a: 12345678901234567890",
+    "a: 1:30:15",
+    "a: 0x1f:a",
+    "a: 1_0",
+    "a: 2001-01-01T00:00:00Z",
+    "a: 2001-01-01 00:00:00 z",
+    "a: 1e+3",
+    "a: 0b1",
+    "a: 16:ac: b",
+    "a: 16:",
+    "a: <<",
+    "a: << b",
+    "a: +a",
+    "a: + 1",
+    "a: b\n...\nc: d",
+    "a: b\n... c",
+    "a: b\n ...",
+    "... a",
+    "...",
+    "# c\n...\n",
+    "- 1a: b",
 )
 
 
