@@ -80,6 +80,7 @@ class CompileCache:
         self._requests = [(request.env, request.sls) for request in requests]
         # texts of this run: those that were looked at already, and all in the order of the tree
         self._texts: dict[tuple[str, str], tuple[str, Rendered | None]] = {}
+        self._failed: dict[tuple[str, str], RunnerError] = {}  # of those that were looked at
         self._read: dict[Said, Rendered] = {}
         self._later: list[tuple[Said, Later]] = []  # that are not rendered
         self._usable = not (
@@ -133,7 +134,11 @@ class CompileCache:
                 raise NotKept(other.path)
             self._texts[other.env, other.sls] = other.path, rendered
         self._later.clear()
-        path, text = self._session.read_text(said.sls, said.env, said.text)
+        try:
+            path, text = self._session.read_text(said.sls, said.env, said.text)
+        except RunnerError as error:
+            self._failed[said.env, said.sls] = error
+            raise
         self._texts[said.env, said.sls] = path, text
         if text is None or _said(said.env, said.sls, path, text) != said:
             raise NotKept(path)
@@ -153,6 +158,8 @@ class CompileCache:
         """One SLS of the tree, as `Session.read` gives it; notes its text."""
         if not self._usable:
             return self._session.read(sls, saltenv)
+        if (saltenv, sls) in self._failed:  # what it asks for is asked once
+            raise self._failed[saltenv, sls]
         if (saltenv, sls) not in self._texts:
             probably = self._probably.get((saltenv, sls), b"")
             self._texts[saltenv, sls] = self._session.read_text(sls, saltenv, probably)

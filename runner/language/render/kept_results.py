@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 NAME = "results"
 MOST = 20_000  # results; those that were of use longest ago are forgotten
+_ADDRESS = " at 0x"  # of an object that is no data: another one in each run
 # bytes of pillar and configuration that a run looks at; then what asks for them is rendered
 MOST_LOOKED_AT = 2 << 20
 # the settings of the configuration that change what Jinja makes of a text
@@ -133,11 +134,14 @@ class KeptResults:
         others = self._underway, self._begun, self._functions.looks
         notes = Notes(self._functions, looks, partial(self._shared, asked), self._grain)
         is_kept = False
+        if "salt" not in asked.context:
+            names = {**names, "salt": notes.salt}
         try:
-            made = self._render(asked, {**names, "salt": notes.salt}, jinja, notes)
+            made = self._render(asked, names, jinja, notes)
             # or what others asked for was noted here, or there
             alone = others == (0, self._begun - 1, self._functions.looks)
-            if alone and digest_of_text(made.text) == expected and self._is_unaltered(notes):
+            same = digest_of_text(made.text) == expected and _ADDRESS not in made.text
+            if alone and same and self._is_unaltered(notes):
                 found = jinja.names(asked, notes.imports)
                 if found is not None:
                     is_kept = self._note(key, asked.saltenv, expected, found, notes)
@@ -207,10 +211,9 @@ class KeptResults:
             looks, same = ask_again(result.looks, self._functions)
         if asked.sls or not same:
             self._asked_again[key] = looks  # an SLS may be rendered when somebody needs its text
-        if same and any(self._functions.is_of_the_tree(look.function) for look in looks):
+        if any(self._functions.is_of_the_tree(look.function) for look in looks):
             self.forget()  # which may have altered it
-            return self._is_of_same(result, asked.saltenv)
-        return same
+        return same and self._is_of_same(result, asked.saltenv)
 
     def _is_of_same(self, result: Result, saltenv: str) -> bool:
         """Return whether all that a result was made from is as it was, but for looks."""

@@ -34,13 +34,14 @@ _OF_JINJA = ("_loop_vars", "_block_vars")  # arguments that the code of a templa
 
 class Look(Record):
     """A call of a function that looks at more than the run. arguments: as bytes. result: the digest
-    of what it answered.
+    of what it answered; nothing where that is no plain data. error: what it raised instead.
     """
 
     function: str
     arguments: bytes
     result: bytes
     answer: Any
+    error: Exception | None = None
 
 
 class Notes:
@@ -67,6 +68,7 @@ class Notes:
         self._grains_as_they_were: dict[str, bytes | None] = {}
         self._given: dict[int, tuple[str, Callable[..., Any]]] = {}  # functions, with their names
         self._called: set[int] = set()
+        self._modules: set[str] = set()  # `salt.a`
         self._is_searched = False
         self.may_have_altered = False
         self.imports: set[str] = set()
@@ -87,15 +89,17 @@ class Notes:
 
     def are_whole(self) -> bool:
         """Return whether nothing but this was asked of `salt`, and what others see is as it was."""
-        answers = {look.result: look.answer for look in self.looks}
+        answers = {(look.result, id(look.answer)): look.answer for look in self.looks}
+        modules = {self._given[function][0].partition(".")[0] for function in self._called}
         before = self._grains_as_they_were
         return (
             not self._is_searched
             and self._given.keys() == self._called
+            and self._modules <= modules | {name.partition(".")[0] for name in self.of_the_run}
             and (not self.may_have_altered or self._as_it_was == self._shared())
             and None not in self._as_it_was
             and all(digest(self._grain(name)) == value for name, value in before.items())
-            and all(digest(answer) == result for result, answer in answers.items())
+            and all(digest(answer) == result for (result, _), answer in answers.items())
         )
 
     def texts(self) -> Iterator[str]:
@@ -127,8 +131,11 @@ class Notes:
         self._called.add(id(function))
         arguments = _as_bytes(args, named)
         if self._before and self._before[0][:2] == (name, arguments):
-            self.looks.append(self._before.pop(0))
-            return self.looks[-1].answer
+            look = self._before.pop(0)
+            if look.error:
+                raise look.error
+            self.looks.append(look)
+            return look.answer
         self._before = []
         self.before_altering()
         looks = self._registry.looks
@@ -156,6 +163,7 @@ class Notes:
     def has_module(self, name: str) -> bool:
         found = self._registry.has_module(name)
         self._is_searched = self._is_searched or not found
+        self._modules.add(name)  # which is asked for a function, or whether it is there
         return found
 
     def function_hint(self, name: str) -> str:
@@ -174,11 +182,12 @@ def ask_again(
         args, named = marshal.loads(arguments)
         try:
             answer = registry.function(name)(*args, **named)
-        except Exception:  # rendering tells of it
+        except Exception as error:  # rendering tells of it
+            made.append(Look(name, arguments, b"", None, error))
             return made, False
         registry.looks = counted  # who asks here knows of it
-        result = digest(answer)
-        if result is None or _as_bytes(args, named) != arguments:
+        result = digest(answer) or b""
+        if _as_bytes(args, named) != arguments:
             return made, False
         made.append(Look(name, arguments, result, answer))
         if result != before:

@@ -87,6 +87,9 @@ OTHERWISE = """
 x{% for name in salt %}{% break %}{% endfor %}
 {{ salt['own.seconds']() and 'x' }}
 {{ salt['own.odd']() and 'x' }}
+{{ salt.own is defined }}
+{{ x.upper }}
+x{% do salt['own.kept']().append(1) %}{{ salt['own.fresh']() }}
 x{% do salt['own.fill'](settings) %}
 x{% set own = {} %}{% do salt['own.fill'](own) %}{{ own }}
 x{% do salt['own.alter']() %}
@@ -175,6 +178,16 @@ def alter():
 
 def kept():
     return KEPT
+
+
+def fresh():
+    return []
+
+
+def boom(text):
+    if note(text) == "broken":
+        raise ValueError("it is broken")
+    return text
 
 
 class Odd:
@@ -527,6 +540,28 @@ def test_functions_are_called_as_often_as_by_rendering(world: World) -> None:
         world.files["c.sls"] = f"{c}: test.nop\n"
         assert f"{look * 2}{world.pillar['a']}" in str(world.states("cache"))
         assert notes.read_text() == "12"
+
+
+def test_a_function_that_fails_is_called_as_often_as_by_rendering(world: World) -> None:
+    """And the mistake has the same place."""
+    text = "{{ salt['own.boom']('1') }}\n{{ salt['own.boom']('2') }}"
+    world.files["a.sls"] = "# {{ salt['own.boom']('3') }}\na: test.nop\ninclude: [b]\n"
+    world.files["b.sls"] = "# {{ salt['own.boom']('4') }}\nb: test.nop\n"
+    machine, notes = world.folder / "machine", world.folder / "notes"
+    for machine_is in ("well", "broken", "well"):
+        machine.write_text(machine_is)
+        made = [world.run([text], {}, {}), world.states(f"new-{machine_is}")]
+        called = "13" if machine_is == "broken" else "1234"
+        for _ in range(4):
+            notes.write_text("")
+            assert [world.run([text], {}, {text: "1\n2"}), world.states("cache")] == made
+            assert notes.read_text() == called
+
+
+def test_a_variable_may_be_called_like_the_functions(world: World) -> None:
+    text = "{{ salt }} {{ grains }} {{ pillar }} {{ opts }}"
+    names = {"salt": "1", "grains": "2", "pillar": "3", "opts": "4"}
+    assert [world.run([text], names, {text: "1 2 3 4"}) for _ in range(3)] == [["1 2 3 4"]] * 3
 
 
 def test_an_answer_is_not_used_for_a_later_look(tmp_path: Path) -> None:
