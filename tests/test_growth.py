@@ -278,7 +278,9 @@ import atexit, sys
 from runner.cli import main
 from runner.engine import shared_commit
 from runner.history import journal
+from runner.support.files import group_commit
 shared_commit.LONGEST_WAIT = journal.LONGEST_WAIT = 3600
+group_commit._is_little_dirty = bool  # the same whatever else this machine writes
 calls = []
 atexit.register(lambda: print(len(calls), file=sys.stderr))
 sys.setprofile(lambda frame, event, argument: calls.append(1) if event == "call" else None)

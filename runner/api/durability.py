@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-from contextvars import copy_context
 
 from runner.api import StateFailed, here
 from runner.api import make_names_durable as make_names_durable
+from runner.model.stdlib import copy_context
 from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
 from runner.support.files.group_commit import (
     GROUP_COMMIT,

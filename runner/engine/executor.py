@@ -68,9 +68,11 @@ class Executor:
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
         # whether any state may run beside others: else none is waited for
-        self._overlaps = any(step.chunk.args.get("parallel") is True for step in plan.steps)
+        self._overlaps = True in [step.chunk.args.get("parallel") for step in plan.steps]
+        noops = [step.noop for step in plan.steps]
+        self._has_noop = True in noops
         # a dry run of nothing but no-op states says what would be done if they were none
-        self._noop_counts = not (run.dry and all(step.noop for step in plan.steps))
+        self._noop_counts = not (run.dry and all(noops))
         self._put_off: list[int] = []  # may run beside others, and wait for one that runs
         self._aggregating = [
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
@@ -81,7 +83,6 @@ class Executor:
         self._beside: dict[int, Invoker] = {}  # who calls that
         if self._overlaps:
             _ = self.tracker  # the same for all threads
-        self._has_noop = any(step.noop for step in plan.steps)
         self._shared = SharedCommit(
             plan,
             self._overlaps or run.execution.asks,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import errno
 import os
-import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -32,8 +31,9 @@ SMALLEST = 4096  # bytes: what has fewer is compressed only when there is much i
 MUCH = 256 << 10  # bytes
 # what is kept of another version: where in the file of the run that begins, its length, and how
 # much at its beginning and its end is the same; behind it the rest. The sign is none of zlib's
-_OTHER = struct.Struct(">cQQQQ")
 _SIGN = b"\0"
+_NUMBER = 8  # bytes
+_OTHER = len(_SIGN) + 4 * _NUMBER
 MOST_OTHERS = 32  # versions that are read to have one
 Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
 
@@ -116,7 +116,8 @@ class ContentStore:
             tail = equal_part(data[head:][::-1], last[head:][::-1])
             rest = data[head : len(data) - tail]
             if len(rest) <= len(data) // 16:
-                return _OTHER.pack(_SIGN, begin, length, head, tail) + rest, others + 1
+                numbers = (number.to_bytes(_NUMBER) for number in (begin, length, head, tail))
+                return b"".join((_SIGN, *numbers, rest)), others + 1
         import zlib
 
         return zlib.compress(data, 1), 0
@@ -256,11 +257,13 @@ def _unpacked(file: BinaryIO, data: bytes, start: int) -> bytes:
     import zlib
 
     versions = []
-    while data[:1] == _SIGN and len(data) >= _OTHER.size:
-        _, begin, length, head, tail = _OTHER.unpack_from(data)
+    while data[:1] == _SIGN and len(data) >= _OTHER:
+        begin, length, head, tail = (
+            int.from_bytes(data[at : at + _NUMBER]) for at in range(len(_SIGN), _OTHER, _NUMBER)
+        )
         if begin + length > start:  # the other version lies before this one
             raise ValueError("no version")
-        versions.append((head, tail, data[_OTHER.size :]))
+        versions.append((head, tail, data[_OTHER:]))
         data, start = _read(file, begin, length), begin
     data = zlib.decompress(data)
     for head, tail, rest in reversed(versions):

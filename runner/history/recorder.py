@@ -452,8 +452,8 @@ class History:
         altered, own, tag = list[Subject](), None, ""
         if self._altered_by:
             # what others have altered since is theirs
-            tag = result.tag
-            own = self._altered_by.pop(kept_as := storable(tag), None)
+            kept_as = storable(tag := result.tag)
+            own = self._altered_by.pop(kept_as, None)
             altered = [subject for subject in own or () if self._altered.get(subject) == kept_as]
         as_before = not result.changes and result.result is not False and own is None
         if not as_before or len(self._waiting) >= (TOGETHER if self._number else MANY):
@@ -463,8 +463,9 @@ class History:
             made = result if result.changes and not result.noop else None
             if self._touched_states:
                 altered += self._along_with(altered)
-            tag = tag or result.tag
-            self._look_back(altered, made, str(result.chunk.place), storable(tag))
+            if not tag:
+                kept_as = storable(tag := result.tag)
+            self._look_back(altered, made, str(result.chunk.place), kept_as)
             if result.changes and self._about.kind == "run":
                 self._note_watchers(tag)
             if as_before:  # these are many: into the database at once
@@ -494,14 +495,14 @@ class History:
         )
         return storable_row(row)
 
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return [self._row(*waiting) for waiting in self._waiting]
-
     def _times(self) -> tuple[list[float], list[float | None]]:
         """How long the results took that wait, and when they began."""
-        began, results = self._started, [result for result, _ in self._waiting]
-        starts = [max(0.0, each.started - began) if each.started else None for each in results]
-        return [each.duration for each in results], starts
+        durations, starts = list[float](), list[float | None]()
+        for result, _ in self._waiting:
+            durations.append(result.duration)
+            since = result.started - self._started
+            starts.append(max(0.0, since) if result.started else None)
+        return durations, starts
 
     def _json(self, values: Mapping[str, Any]) -> str:
         """The JSON of changes. Those of most new files are the same."""
@@ -521,7 +522,8 @@ class History:
     def _flush(self) -> None:
         """Write the results that wait."""
         if self._waiting:
-            rows = unchanged.results(self._number, self._position, self._rows(), *self._times())
+            rows = [self._row(*each) for each in self._waiting]
+            rows = unchanged.results(self._number, self._position, rows, *self._times())
             self._add(unchanged.RESULT, *rows)
             self._position += len(rows)
             self._waiting.clear()
@@ -659,7 +661,8 @@ class History:
         facts = (self._begin, counts, (time.time(), *end), self._keep, *self._times())
 
         def states() -> unchanged.States:
-            return self._compiled, self._graph_data(), self._rows()
+            rows = [self._row(*each) for each in self._waiting]
+            return self._compiled, self._graph_data(), rows
 
         recalled = self._about.recalled
         if not recalled:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import signal as signals
     from collections.abc import Callable, Iterable
     from contextvars import ContextVar
+    from contextvars import copy_context as copy_context
     from hashlib import blake2b
     from json import dumps
     from re import Pattern
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signals  # its numbers are no members of an enum
     from _contextvars import ContextVar
+    from _contextvars import copy_context as copy_context
 
     try:
         from _blake2 import blake2b

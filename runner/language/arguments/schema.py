@@ -194,10 +194,10 @@ def _groups(function: Any, defaults: Mapping[str, Any]) -> dict[str, GroupOfArgu
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function as an SLS calls it: with the arguments of its groups one by one. The same function
-    where it has none.
+    where it has none, or is one already, of the registry.
     """
     inner, groups = _with_groups(function)
-    if not groups:
+    if not groups or function is inner.__dict__.get("called"):
         return function
     if "flat" not in inner.__dict__:
         names = frozenset(name for group in groups.values() for name in group.names)

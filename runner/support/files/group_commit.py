@@ -450,7 +450,7 @@ class GroupCommit:
         """
         files = self._files.pop(owner, [])
         lost = owner in self._nameless
-        lost = lost or not all(file.is_synced(self._unsynced) for file in files)
+        lost = lost or False in [file.is_synced(self._unsynced) for file in files]
         writes_now, self._owner = self._owner, None  # a program that names one names no other
         try:
             for file in files:
