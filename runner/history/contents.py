@@ -35,6 +35,8 @@ _SIGN = b"\0"
 _NUMBER = 8  # bytes
 _OTHER = len(_SIGN) + 4 * _NUMBER
 MOST_OTHERS = 32  # versions that are read to have one
+# the last that was packed: itself, where that begins, its length, the versions before it
+_NONE = b"", 0, 0, MOST_OTHERS
 Write = Callable[[str, tuple[object, ...]], None]  # a statement and its values
 
 
@@ -50,8 +52,7 @@ class ContentStore:
         self._handle: int | None = None  # of the file of this run
         self._size = 0  # of that file
         self._written: set[str] = set()  # the hashes of what is in it
-        # the last that was packed: itself, where that begins, its length, the versions before it
-        self._last: tuple[bytes, int, int, int] = (b"", 0, 0, MOST_OTHERS)
+        self._last = _NONE
         self._has_past: bool | None = None  # former runs kept contents; None: not known
         self._distrusted: dict[str, str] = {}  # by the hash, why its file is not read
 
@@ -60,6 +61,7 @@ class ContentStore:
     def begin(self, run: int, write: Write) -> None:
         """Keep contents for a run from now on. write: what has a statement written."""
         self._run, self._write = run, write
+        self._last = _NONE  # it lies in the file of another run
 
     def close(self) -> None:
         """Keep nothing more."""

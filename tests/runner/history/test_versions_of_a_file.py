@@ -68,6 +68,19 @@ def test_one_version_is_read_where_those_after_it_are_not_wanted(
     assert store.get(hashes[7]) == versions[7] and store.get(hashes[6]) is None
 
 
+def test_a_version_of_another_run_is_kept_by_itself(
+    kept: tuple[ContentStore, sqlite3.Connection, Path],
+) -> None:
+    """As of the runs without changes that are taken into the database together."""
+    store, database, _ = kept
+    versions, hashes = [*edits(3)], list[str]()
+    for run, data in enumerate(versions, 8):
+        store.begin(run, lambda statement, row: database.execute(statement, row))
+        hashes.append(store.put_data(data))
+        store.close()
+    assert [store.get(content) for content in hashes] == versions
+
+
 def test_a_damaged_version_is_none(kept: tuple[ContentStore, sqlite3.Connection, Path]) -> None:
     store, _, file = kept
     hashes = [store.put_data(data) for data in edits(5)]
