@@ -153,7 +153,7 @@ class MadeThings:
         # a state that ran beside this one may have made it meanwhile
         existed = thing.existed and self._first.get(thing.name) != "none"
         state, new = storable(f"{chunk.state} {chunk.name}"), True
-        states = {state: None}
+        states: dict[str, None] = dict.fromkeys(state.split("\n"))
         if old is not None:
             # where runner had removed it, somebody else has made it again
             existed = bool(old[0]) or (thing.existed and old[1] is not None)
@@ -167,10 +167,10 @@ class MadeThings:
             "looks": _text(thing.check) if thing.check else "{}",
         }
         if old is not None and not new:  # a thing may be of a thousand states
-            states = old[2]
-            if state not in states:
-                values[MORE_STATES] = f"\n{state}"
-                states[state] = None
+            states, lines = old[2], states
+            if more := [line for line in lines if line not in states]:
+                values[MORE_STATES] = "".join(f"\n{line}" for line in more)
+                states |= lines
         else:
             values |= {
                 "states": state,

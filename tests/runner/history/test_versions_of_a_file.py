@@ -119,3 +119,12 @@ def test_a_file_has_each_of_its_states_once(machine: Machine) -> None:
     assert states() == all_of_them
     machine("undo", "1")
     assert not (machine.folder / "f").exists()
+
+
+def test_a_state_with_two_lines_in_its_name_is_noted_once(machine: Machine) -> None:
+    for text in "abcd":
+        machine.write(site=f'x: {{file.managed: [name: "{{tmp}}/f\\ng", contents: {text}]}}\n')
+        machine("sls", "site")
+    with closing(open_history(str(machine.folder / "cache/state"), [])) as database:
+        rows = database.execute("SELECT states FROM made").fetchall()
+    assert rows == [(f"file {machine.folder}/f\ng",)]
