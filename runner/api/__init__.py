@@ -422,14 +422,15 @@ def changer(
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             name = f"{known_as(inner.__module__)}.{inner.__name__}"
             if _changes_allowed.get():
-                later = waits and GROUP_COMMIT.is_collecting
-                if not later and topics != frozenset(("files",)):
+                at_once = not (waits and GROUP_COMMIT.is_collecting)
+                if at_once and topics != frozenset(("files",)):
                     make_names_durable()
                 try:
                     target = former_state.target_of(inner, args, kwargs)
                     was = before(*args, **kwargs) if before else None
                     with former_state.recorded(was) as restorable:
                         current = _here.get()
+                        later = waits and GROUP_COMMIT.is_collecting  # `before` may have ended that
                         said = (name, target, was, current.chunk, None, restorable, later)
                         current.emit(ChangerCalled._make(said))
                         answer = inner(*args, **kwargs)

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness import HarnessHere
 
-from runner.support.files.group_commit import GroupCommit, WaitingText, version_at
+from runner.api import changer, changes_allowed, make_names_durable, running
+from runner.support.files.group_commit import GROUP_COMMIT, GroupCommit, WaitingText, version_at
 
 WHOSE = "crontab of me"
 
@@ -74,3 +76,20 @@ def test_who_looks_meanwhile_goes_by_what_the_program_did() -> None:
         commit.look_around()
         assert seen == [False] and commit.is_collecting and commit.has_to_run_again
     assert commit.finish(1) == [WHOSE] and commit.finish(2)
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_a_change_that_is_made_at_once_is_noted_before_it(starts: bool) -> None:
+    """Where a look for the former state starts a program, since what was known is out of date."""
+
+    def former() -> None:
+        if starts:
+            make_names_durable(for_program=True)
+
+    @changer(touches=["crontabs"], before=former, waits=True)
+    def write() -> bool:
+        return GROUP_COMMIT.is_collecting
+
+    here = HarnessHere()
+    with running(here), changes_allowed(), GROUP_COMMIT.collecting(1, WHOSE):
+        assert write() is here.events[0].waits is not starts
