@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cached_property, partial
 
 from runner.api import LATER_CHECKS, StateFailed, durability, forget_looks, running, undisturbed
@@ -35,7 +36,7 @@ from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from runner.engine.decide import Telling
     from runner.engine.parallel import ParallelStates
@@ -78,6 +79,7 @@ class Executor:
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
         ]
         self._called_now: int | None = None  # the state that an interrupt hits
+        self._ending: Collection[int] = ()  # those whose files get their names, which it hits, too
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._beside: dict[int, Invoker] = {}  # who calls that
@@ -312,6 +314,7 @@ class Executor:
         if self._overlaps:
             self.parallel.end()
             hit.update(self.parallel.positions())
+        hit.update(self._ending)
         comment = f"{why} while it ran; what it had begun may be done in part"
         for position in sorted(hit.difference(self.results)):
             chunk, began = self.plan.chunk(position), self._beside.get(position, self.invoke).began
@@ -322,10 +325,11 @@ class Executor:
     # -------------------------------------------------- calling
 
     def _commit(self) -> None:
-        """End the states whose files wait for their names."""
-        with undisturbed():
-            GROUP_COMMIT.sync()
+        """End the states whose files wait for their names. A program may take long, or hang."""
+        with nullcontext() if GROUP_COMMIT.is_of_program else undisturbed():
             done = self._shared.taken()
+            self._ending = done or self._ending
+            GROUP_COMMIT.sync()
             for position, result in done.items():
                 if lost := GROUP_COMMIT.finish(position):
                     number = self.number

@@ -176,6 +176,17 @@ def test_a_crontab_that_takes_nothing_fails_all_that_wanted_it(counted: Machine)
     assert [(each["result"], each["changes"]) for each in results.values()] == [(False, {})] * 3
 
 
+def test_a_crontab_that_hangs_is_interrupted_with_all_states_that_wait(counted: Machine) -> None:
+    crontab = counted.folder / "programs/crontab"
+    text = crontab.read_text()
+    crontab.write_text(text.replace("  cat >", "  kill -TERM $PPID; sleep 60; exit 1\n  cat >"))
+    counted.write(site="".join(f"s{n}: {{cron.present: [name: job {n}]}}\n" for n in range(3)))
+    results, calls = ran(counted)
+    assert calls.count("-") == 1
+    told = [(each["result"], each["comment"].split(" while ")[0]) for each in results.values()]
+    assert told == [(False, "interrupted by SIGTERM")] * 3
+
+
 def test_a_run_that_is_killed_before_the_write_has_told_nothing(counted: Machine) -> None:
     crontab = counted.folder / "programs/crontab"
     text = crontab.read_text()

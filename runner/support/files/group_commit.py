@@ -254,7 +254,7 @@ class GroupCommit:
         self._owner: int | None = None  # whose files are collected now
         self._files: dict[int, list[Waiting]] = {}  # of each owner
         self._newest: dict[str, tuple[int, Waiting]] = {}  # by their paths, with the owner
-        self._is_of_program = False  # what waits is a text
+        self.is_of_program = False  # what waits is a text
         self._joined: dict[int, int] = {}  # who edits a file that waits: whose it is
         self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
@@ -383,7 +383,7 @@ class GroupCommit:
             return False
         self._wait(self._owner, text)
         self._targets.add((0, 0, text.path))
-        self._is_of_program = True
+        self.is_of_program = True
         return True
 
     def _wait(self, owner: int, file: Waiting) -> None:
@@ -400,7 +400,7 @@ class GroupCommit:
 
     def may_concern(self, path: str) -> bool:
         """Return whether what is at a path, or above it, may be another one after the commit."""
-        if self._is_of_program:
+        if self.is_of_program:
             return True
         folder, _, name = path.rpartition("/")
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
@@ -467,7 +467,7 @@ class GroupCommit:
         finally:
             self._owner = writes_now
         if not self._files:
-            self._is_of_program = False
+            self.is_of_program = False
             self._targets.clear()
             for folder in self._folders.values():
                 os.close(folder)
