@@ -109,6 +109,10 @@ def crontab_of(user: str) -> str:
 def _read(user: str) -> tuple[str, ...]:
     if is_planned(_accounts.PASSWD) or is_planned(_path(user)):
         return tuple(_planned_lines(user))
+    return _listed(user)
+
+
+def _listed(user: str) -> tuple[str, ...]:
     done = probe([*_of(user), "-l"])
     if done.retcode and "no crontab for" not in done.stderr:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
@@ -315,14 +319,14 @@ def _write_planned(user: str, lines: list[str]) -> None:
 
 @changer(touches=["crontabs"], before=former_state, planned=_write_planned, waits=True)
 def write(user: str, lines: list[str]) -> None:
-    """Replace a user's crontab. Raises CommandFailed when crontab refuses it; of states after each
-    other the last one's is given to it.
+    """Replace a user's crontab. Raises CommandFailed when crontab refuses it, but not where it has
+    put it in its place and failed then; of states after each other the last one's is given to it.
     """
     text, files = join_lines(lines), (f"{spool}/{user}" for spool in SPOOLS)
 
     def install() -> None:
         done = probe([*_of(user), "-"], stdin=text)
-        if done.retcode:
+        if done.retcode and _listed(user) != tuple(lines):
             raise CommandFailed(f"crontab: {done.stderr.strip()}")
 
     if not installs_later(crontab_of(user), tuple(lines), install, *files):

@@ -176,6 +176,22 @@ def test_a_crontab_that_takes_nothing_fails_all_that_wanted_it(counted: Machine)
     assert [(each["result"], each["changes"]) for each in results.values()] == [(False, {})] * 3
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_crontab_put_in_its_place_before_it_failed_is_a_change(
+    counted: Machine, alone: bool
+) -> None:
+    """And what reacts to it runs: the states would find nothing to do in the next run."""
+    crontab = counted.folder / "programs/crontab"
+    text = crontab.read_text().replace("exec mv", "mv")
+    crontab.write_text(text.replace("\nfi", "\n  exit 1\nfi"))
+    counted.config["failhard"] = alone
+    jobs = [f"s{n}: {{cron.present: [name: job {n}]}}\n" for n in range(3)]
+    react = "react: {cmd.run: [name: 'true', onchanges: [cron: s1]]}\n"
+    counted.write(site="".join([*jobs, react]))
+    results, _ = ran(counted)
+    assert all(each["result"] and each["changes"] for each in results.values()), results
+
+
 def test_a_crontab_that_hangs_is_interrupted_with_all_states_that_wait(counted: Machine) -> None:
     crontab = counted.folder / "programs/crontab"
     text = crontab.read_text()
