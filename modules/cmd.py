@@ -10,6 +10,7 @@ import os
 from _thread import get_ident
 
 from modules import _accounts, _paths
+from modules._accounts import caller as caller
 from modules._machine import processes, salt_call, surroundings
 from modules._machine.processes import LOCALE as LOCALE
 from modules._machine.processes import Completed as Completed

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _accounts, file
+from modules._accounts import caller as caller
 from modules._machine.processes import LOCALE, probe, run_to_end, view
 from modules._planned.overlay import is_planned
 from modules._texts.lines import (
@@ -118,12 +119,6 @@ def _listed(user: str) -> tuple[str, ...]:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
     lines = split(done.stdout) if not done.retcode else []
     return tuple(lines)
-
-
-@for_states
-def caller() -> str:
-    """The user who runs this, whose crontab is meant where nobody is named."""
-    return _accounts.own_name() or "root"
 
 
 @for_states

@@ -46,9 +46,15 @@ def is_missing(locale: str) -> bool:
 
 
 @for_states
+def plain(name: str) -> str:
+    """A locale, however its character set is written and named: de_DE.utf8."""
+    return _normal("".join(name.split()[:1]))
+
+
+@for_states
 def is_same(one: str, other: str) -> bool:
     """Return whether two names mean one locale: `de_DE.UTF-8 UTF-8`, `de_DE.utf8`."""
-    return _normal("".join(one.split()[:1])) == _normal("".join(other.split()[:1]))
+    return plain(one) == plain(other)
 
 
 def get_locale() -> str:

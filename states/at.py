@@ -136,6 +136,10 @@ def _made(
     about = {"tag": tag, "runas": user, "job": job or name}
     given = {key: value for key, value in about.items() if value}
     yield Removal(name, given, thing=" ".join(given.values()))
+    if cron.caller(user) == cron.caller():  # the same job, however it says so
+        other = {**about, "runas": None if user else cron.caller()}
+        thing = " ".join(value for value in other.values() if value)
+        yield Removal(name, thing=thing, made=False)
 
 
 OPPOSITE = {"present": Opposite("absent", things=_made)}

@@ -396,6 +396,7 @@ def _odd_times(given: dict[str, str]) -> Iterator[Trap]:
 
 
 DECIDES = {"env_present": "value"}
+MEANS = {"user": cron.caller}
 OPPOSITE = {
     "present": Opposite("absent", things=_entries),
     "env_present": Opposite("env_absent", by=("user",)),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-from modules import file
+from modules import cmd, file
 from modules.gpg import store as keyrings
 from runner.api import (
     AbsolutePath,
@@ -26,6 +26,7 @@ from runner.api.opposite import Opposite
 from states.file import _sources as sources
 
 DECIDES = {"present": "trust"}
+MEANS = {"user": cmd.caller}
 OPPOSITE = {"present": Opposite("absent", by=("user", "gnupghome", "keyring"))}
 Level = Literal["expired", "unknown", "not_trusted", "marginally", "fully", "ultimately"]
 

@@ -9,6 +9,7 @@ from runner.api import NonEmptyLine, Plan, Planned, StateFailed, here
 from states._tools import explained
 
 DECIDES = {"system": "* name"}
+MEANS = {"name": locales.plain}
 OPPOSITE = {"present": "absent"}
 
 

@@ -26,6 +26,13 @@ def _size_problem(size: str) -> str | None:
     return None if re.fullmatch(r"[1-9]\d*[MGT]", size) else "expected a size with its unit"
 
 
+def _bytes_of(size: str) -> int:
+    return int(size[:-1]) * UNITS[size[-1]]
+
+
+MEANS = {"size": _bytes_of}
+
+
 def _priority_problem(priority: int) -> str | None:
     return None if -1 <= priority <= 32767 else "expected a number from -1 to 32767"
 
@@ -75,7 +82,7 @@ def file_(
 
     Salt has nothing like it.
     """
-    bytes_ = int(size[:-1]) * UNITS[size[-1]]
+    bytes_ = _bytes_of(size)
     there = swap.size_of(name)
     if there != bytes_:
         swap.refuse_make(name, bytes_)

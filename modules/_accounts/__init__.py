@@ -87,6 +87,11 @@ def own_name() -> str:
     return own.pw_name if own else ""
 
 
+def caller(user: str | None = None) -> str:
+    """A user; where none is named, who runs this."""
+    return user or own_name() or "root"
+
+
 def found(look: Callable[[K], T], key: K) -> T | None:
     """The user or group of a name or number; None when there is none."""
     try:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from runner.api.opposite import Opposite
 
@@ -42,6 +42,8 @@ class StateModule(Protocol):
         different values ("uid shell"); "groups:remove_groups" counts unless remove_groups is false,
         and "* hostname" is of what there is but once, whatever the name. TOLD_APART_BY: the
         arguments that tell things of one name apart, beside those that an Opposite says (`by`).
+    MEANS: by argument a function that gives what a value means, where it can be written in several
+        ways (`nginx`, `nginx:latest`), for these; it gets the default where a state says nothing.
     owns(fun, name, **arguments): yields what a state decides of the machine, as Claim values of
         runner.api.claims, by which `runner check` finds states that undo each other.
     traps(fun, name, **arguments): yields Trap values of runner.api.claims: what compiles and is
@@ -70,3 +72,4 @@ class StateModule(Protocol):
     NON_IDEMPOTENT: Mapping[str, str]
     DECIDES: Mapping[str, str]
     TOLD_APART_BY: str
+    MEANS: Mapping[str, Callable[[Any], object]]

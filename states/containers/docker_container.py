@@ -13,6 +13,7 @@ from states._tools import explained
 from states.containers._docker import ENGINE, OwnName, WantedContainer
 
 DECIDES = {"running": "image"}
+MEANS = {"image": docker.full_name}
 
 NON_IDEMPOTENT = {
     "run": "it runs a container each time, unless `creates` or another guard says that it is done"

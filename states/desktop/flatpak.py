@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Literal
 
+from modules import cmd
 from modules.desktop import flatpak
 from runner.api import OPEN, Name, Planned, StateFailed
 from runner.api.kinds import Kind, Wording
@@ -16,6 +17,7 @@ from states._run_as import dry_run_check as dry_run_check
 Method = Literal["system", "user"]
 DECIDES = {"add_remote": "location"}
 TOLD_APART_BY = "method user"
+MEANS = {"user": cmd.caller}
 OPPOSITE = {"installed": Opposite("uninstalled", by=("method", "user"))}
 PACKAGE = Kind(
     'Package "{name}"',

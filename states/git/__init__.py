@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from modules import cmd
 from runner.api import claims, folders_above
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ from states._run_as import dry_run_check as dry_run_check
 
 DECIDES = {"config_set": "value multivar"}
 TOLD_APART_BY = "repo user global"
+MEANS = {"user": cmd.caller}
 
 FUNCTIONS = {
     "cloned": "cloned",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from modules import cmd
 from modules.languages import cargo
 from runner.api import AbsolutePath, Done, Name, OneOrMany, Pattern, Plan, Planned, open_at
 from runner.api.kinds import comes_after
@@ -19,6 +20,7 @@ Crate = Annotated[
 ]
 
 DECIDES = {"installed": "version"}
+MEANS = {"user": cmd.caller}
 OPPOSITE = {"installed": Opposite("removed", by=("root", "user"))}
 
 

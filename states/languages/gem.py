@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from modules import cmd
 from modules.languages import gem
 from runner.api import Line, Name, NonEmptyLine, Plan, Planned, open_at
 from runner.api.kinds import Kind, Wording, comes_after
@@ -11,6 +12,7 @@ from states._run_as import dry_run_check as dry_run_check
 from states._tools import explained
 
 DECIDES = {"installed": "version"}
+MEANS = {"user": cmd.caller}
 TOLD_APART_BY = "ruby gem_bin"
 OPPOSITE = {
     "installed": Opposite("removed", by=("user",)),

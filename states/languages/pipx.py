@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from modules import cmd
 from modules.languages import pipx
 from runner.api import Name, Planned
 from runner.api.kinds import comes_after
@@ -11,6 +12,7 @@ from states._run_as import dry_run_check as dry_run_check
 from states.languages._programs import Package, Version, absent, present
 
 DECIDES = {"installed": "version"}
+MEANS = {"user": cmd.caller}
 OPPOSITE = {"installed": Opposite("removed", by=("user",))}
 
 

@@ -100,6 +100,9 @@ def _settings(definition: object) -> Any:
         raise StateFailed(f"definition is no JSON: {error}") from None
 
 
+MEANS = {"definition": _settings}
+
+
 def _policies(vhost: str, runas: str | None) -> dict[str, dict[str, Any]]:
     try:
         return rabbitmq.list_policies(vhost, runas).get(vhost, {})

@@ -277,4 +277,5 @@ def autorequire(
 
 
 DECIDES = {"present": "perms"}
+MEANS = {"acl_type": _full_type, "perms": lambda perms: _as_letters(str(perms))}
 OPPOSITE = {"present": Opposite("absent", by=("acl_type", "acl_name"))}

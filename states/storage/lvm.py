@@ -24,6 +24,7 @@ from states._tools import explained
 
 DECIDES = {"lv_present": "size extents"}
 TOLD_APART_BY = "vgname"
+MEANS = {"size": lvm.bytes_of}
 
 dry_run_check = only_root("lvm")
 

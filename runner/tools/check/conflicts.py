@@ -211,15 +211,15 @@ def _said(function: StateFunction, chunk: Chunk) -> Iterator[Claim]:
     arguments = {**chunk.args, "name": chunk.name}
     more = (function.hook("TOLD_APART_BY") or "").split()
     apart = dict.fromkeys((*opposites.told_apart_by(function, chunk), *more))
-    told = [f"{key} {arguments[key]}" for key in apart if arguments.get(key) is not None]
-    its_name = chunk.name.rstrip("/") or "/"
+    told = opposites.told(function, chunk, apart)
+    its_name = str(opposites.meaning(function, "name", chunk.name)).rstrip("/") or "/"
     name = chunk.function if "*" in decided else f"{chunk.state} {its_name}"
     for entry in decided:
         argument, _, unless = entry.partition(":")
         value = arguments.get(argument)
         if value is None or arguments.get(unless) is False:
             continue
-        text = _plain(value)
+        text = _plain(opposites.meaning(function, argument, value))
         number = " number" * (argument in NUMBERED and text.isdecimal())
         yield Claim(VALUE, ", ".join([name, *told]), f"{argument}{number}", values=(text,))
 

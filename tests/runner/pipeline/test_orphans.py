@@ -9,14 +9,20 @@ import shutil
 import sqlite3
 from typing import Any
 
+import pytest
 import yaml
 from command import Machine
+from trying import REGISTRY
 
+from modules import _accounts
 from runner.api.opposite import Opposite, Removal
+from runner.engine.loader import opposites
 from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
 from runner.language.arguments import bind
 from runner.language.arguments.schema import MISSING
+from runner.model.chunk import Chunk
+from runner.model.places import Place, Untyped
 from runner.support.own_modules import known_as
 
 TOP = "base: {'*': [a]}"
@@ -274,6 +280,78 @@ def test_a_state_says_what_removes_what_it_makes(machine: Machine) -> None:
     # who makes it again by hand keeps it
     (machine.folder / "one.flag").write_text("None red")
     assert things(machine) == []
+
+
+def test_what_says_its_default_and_what_does_not_are_one_thing(machine: Machine) -> None:
+    states = machine.folder / "states/_states"
+    states.mkdir()
+    text = FLAG.replace("place: str", "place: str = HERE")
+    (states / "flag.py").write_text(f"HERE = {str(machine.folder)!r}\n{text}")
+    written, left_out = "{0}: {{flag.raised: [place: {{tmp}}]}}\n", "{0}: {{flag.raised: []}}\n"
+    highstate(machine, written.format("one") + left_out.format("two"))
+    highstate(machine, left_out.format("one") + written.format("two"))
+    assert orphans(machine) == NOTHING
+    with sqlite3.connect(next((machine.folder / "cache").rglob("history.sqlite"))) as history:
+        older = f"flag one, place {machine.folder}"  # as names were, by what was written
+        history.execute("UPDATE made SET thing = ? WHERE thing = 'flag one'", (older,))
+    assert orphans(machine) == NOTHING
+    highstate(machine, EMPTY)
+    assert things(machine) == ["flag two", older]
+
+
+def declared_by(function: str, name: str, **arguments: object) -> list[str]:
+    module, _, fun = function.partition(".")
+    place = Place(Untyped("a"), 1, 1)
+    chunk = Chunk(module, fun, name, name, 1, "a", "base", arguments, {}, (), place)
+    state = REGISTRY.state(function)
+    if fun in state.hook("OPPOSITE"):
+        return list(opposites.names(state, chunk))
+    return [thing.name for thing in opposites.things(REGISTRY, state, chunk)]
+
+
+def _usual(function: str, argument: str) -> object:
+    """What an argument is where a state does not say."""
+    state = REGISTRY.state(function)
+    default = bind.schema_of(state.function).parameters[argument].default
+    return None if default is MISSING else opposites.meaning(state, argument, default)
+
+
+TOLD_APART = [
+    (f"{module}.{name}", f"{module}.{opposite.function}", argument)
+    for module in REGISTRY.state_modules()
+    for name in REGISTRY.state_functions(module)
+    for opposite in [(REGISTRY.state(f"{module}.{name}").hook("OPPOSITE") or {}).get(name)]
+    for argument in (opposite.by if isinstance(opposite, Opposite) else ())
+    if _usual(f"{module}.{name}", argument)
+]
+
+
+@pytest.mark.parametrize(("making", "removing", "argument"), TOLD_APART)
+def test_a_default_is_in_no_name(making: str, removing: str, argument: str) -> None:
+    usual = _usual(making, argument)
+    for function in (making, removing):
+        left_out = declared_by(function, "x")
+        written = declared_by(function, "x", **{argument: usual})
+        assert written[0] == left_out[0] == f"{making.partition('.')[0]} x"
+        older = f"{left_out[0]}, {argument} {usual}"
+        assert older in left_out and older in written, "what older versions called it"
+        assert declared_by(function, "x", **{argument: "other"})[0] != left_out[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "one", "other"),
+    [
+        ("locale.present", {"name": "de_DE.utf8"}, {"name": "de_DE.UTF-8"}),
+        ("locale.absent", {"name": "de_DE.utf8"}, {"name": "de_DE.UTF-8 UTF-8"}),
+        ("acl.present", {"acl_type": "d:u"}, {"acl_type": "default:user"}),
+        ("at.present", {"user": _accounts.caller()}, {}),
+    ],
+)
+def test_one_meaning_has_one_name(
+    function: str, one: dict[str, str], other: dict[str, str]
+) -> None:
+    first, second = (declared_by(function, **{"name": "x", **each}) for each in (one, other))
+    assert first[0] in second and second[0] in first
 
 
 def test_each_opposite_is_a_function_that_gets_what_it_needs() -> None:

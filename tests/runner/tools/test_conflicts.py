@@ -224,6 +224,26 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
             "a: {apparmor.complain: [{name: x}]}\nb: {apparmor.enforced: [{name: x}]}\n",
             "mode of apparmor x is set differently by two states",
         ),
+        (
+            "a: {mysql_user.present: [{name: zoe}, {host: localhost}]}\n"
+            "b: {mysql_user.absent: [{name: zoe}]}\n",
+            "mysql_user zoe is removed by mysql_user.absent b and made by mysql_user.present a",
+        ),
+        (
+            "a: {mysql_user.present: [{name: zoe}, {password: one}]}\n"
+            "b: {mysql_user.present: [{name: zoe}, {password: two}, {host: localhost}]}\n",
+            "password of mysql_user zoe is set differently by two states",
+        ),
+        (
+            "a: {locale.present: [{name: de_DE.utf8}]}\n"
+            "b: {locale.absent: [{name: de_DE.UTF-8}]}\n",
+            "locale de_DE.utf8 is removed by locale.absent b and made by locale.present a",
+        ),
+        (
+            "a: {acl.present: [{name: /f}, {acl_type: u}, {acl_name: zoe}, {perms: rwx}]}\n"
+            "b: {acl.present: [{name: /f}, {acl_type: user}, {acl_name: zoe}, {perms: r}]}\n",
+            "perms of acl /f, acl_type user, acl_name zoe is set differently by two states",
+        ),
     ],
 )
 def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
@@ -311,6 +331,17 @@ def test_a_pair_is_reported(text: str, words: str, machine: Machine) -> None:
         "c: {pkg.installed: [{name: y}, {version: '>=1'}]}\n",
         "a: {postgres_extension.present: [{name: x}, {schema: a}, {maintenance_db: one}]}\n"
         "b: {postgres_extension.present: [{name: x}, {schema: b}, {maintenance_db: two}]}\n",
+        "a: {docker_container.running: [{name: x}, {image: nginx}]}\n"
+        "b: {docker_container.running: [{name: x}, {image: 'nginx:latest'}]}\n",
+        "a: {lvm.lv_present: [{name: x}, {vgname: v}, {size: 1G}]}\n"
+        "b: {lvm.lv_present: [{name: x}, {vgname: v}, {size: 1024M}]}\n",
+        "a: {swap.file: [{name: /x}, {size: 1G}]}\nb: {swap.file: [{name: /x}, {size: 1024M}]}\n",
+        "a: {acl.present: [{name: /f}, {acl_type: u}, {acl_name: zoe}, {perms: rwx}]}\n"
+        "b: {acl.present: [{name: /f}, {acl_type: user}, {acl_name: zoe}, {perms: xwr}]}\n"
+        "c: {acl.present: [{name: /f}, {acl_type: user}, {acl_name: zoe}, {perms: 7}]}\n",
+        "a: {locale.system: [{name: en_US.utf8}]}\nb: {locale.system: [{name: en_US.UTF-8}]}\n",
+        "a: {rabbitmq_policy.present: [{name: x}, {pattern: y}, {definition: {a: 1}}]}\n"
+        "b: {rabbitmq_policy.present: [{name: x}, {pattern: y}, {definition: '{\"a\": 1}'}]}\n",
     ],
 )
 def test_states_that_get_on_are_not(text: str, machine: Machine) -> None:
@@ -354,10 +385,13 @@ NOTHING = {  # with arguments that say how, when or whether; or what only adds
 def test_each_module_says_what_it_decides() -> None:
     silent, unknown = set(), []
     for module in REGISTRY.state_modules():
-        for name in REGISTRY.state_functions(module):
+        names = [*REGISTRY.state_functions(module)]
+        unknown_meanings = {*(REGISTRY.state(f"{module}.{names[0]}").hook("MEANS") or ())}
+        for name in names:
             function = REGISTRY.state(f"{module}.{name}")
             decided = (function.hook("DECIDES") or {}).get(name)
             arguments = known(function.function)
+            unknown_meanings -= arguments
             if decided:
                 words = (
                     decided.replace(":", " ").split()
@@ -366,6 +400,7 @@ def test_each_module_says_what_it_decides() -> None:
                 unknown += [f"{module}.{name}: {word}" for word in {*words} - {"*"} - arguments]
             if not (function.hook("DECIDES") or function.hook("owns")) and arguments - {"name"}:
                 silent.add(module)
+        unknown += [f"{module}: {word}" for word in unknown_meanings]
     assert unknown == [], "no such argument"
     assert silent == NOTHING, "`DECIDES` of the module (runner/api/state_module.py) has to say"
 
