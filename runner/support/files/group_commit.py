@@ -90,6 +90,8 @@ class one_at_a_time:  # in lower case: used as a function; a generator costs mor
         try:
             flock(self._folder, LOCK_EX | LOCK_NB)
             self._is_held = True
+            if _HELD_FOR_LONG:  # no longer
+                _HELD_FOR_LONG.discard(device_and_inode(os.fstat(self._folder)))
         except BlockingIOError:
             self._wait()
         except OSError:

@@ -793,5 +793,9 @@ def test_who_holds_a_folder_for_long_is_waited_for_once(
     with group_commit.one_at_a_time(own), pytest.raises(BlockingIOError):
         third = os.open(tmp_path, os.O_RDONLY)
         flock(third, LOCK_EX | LOCK_NB)
+    flock(third, LOCK_EX)
+    before = len(waited)
+    with group_commit.one_at_a_time(own):
+        assert len(waited) > before, "it was free meanwhile"
     os.close(third)
     os.close(own)
