@@ -85,6 +85,7 @@ class CompileCache:
         self._later: list[tuple[Said, Later]] = []  # that are not rendered
         self._usable = not (
             session.defaults
+            or session.undecrypted  # what states are given of it is looked at in each run
             or session.options.strict
             or session.options.shuffle
             or any(getattr(session.options, name) for name in EVERYTHING)

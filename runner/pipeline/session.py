@@ -425,13 +425,10 @@ class Session:
     ) -> Any:
         if file.startswith("/"):
             self.watch.read(file)
-        if self.undecrypted:
-            probably = b""
         printed = self.renderer.template(
             text, engine, context, file=file, saltenv=saltenv, probably=probably
         )
-        if self.undecrypted:
-            undecrypted.refuse_printed(self, printed, file)
+        undecrypted.refuse_printed(self, printed, file)
         return printed
 
     def keep_results(self) -> None:
@@ -452,9 +449,8 @@ class Session:
     ) -> tuple[str, Rendered | None]:
         """The path of an SLS of the state tree, and its text as `Renderer.sls_text` gives it."""
         path = self.sls_path(sls, saltenv)
-        names, probably = self._scope(), b"" if self.undecrypted else probably
         return path, self.renderer.sls_text(
-            path, sls=sls, saltenv=saltenv, context=names, probably=probably
+            path, sls=sls, saltenv=saltenv, context=self._scope(), probably=probably
         )
 
     def known_text(self, sls: str, saltenv: str, known: bytes) -> tuple[str, Later | None]:
@@ -462,8 +458,6 @@ class Session:
         digest.
         """
         path = self.sls_path(sls, saltenv)
-        if self.undecrypted:
-            return path, None
         render = self.renderer.known_text(
             path, sls=sls, saltenv=saltenv, context=self._scope(), known=known
         )

@@ -212,6 +212,38 @@ def test_a_store_is_asked_or_the_state_fails(machine: Machine) -> None:
     assert (machine.folder / "f").read_text() == "Plain0Mark\n"
 
 
+def test_nothing_that_earlier_runs_know_gets_around_it(machine: Machine) -> None:
+    (machine.folder / "states/t").write_text("pw={{ pillar['db']['password'] }}\n")
+    given = "{tmp}/g: {file.managed: [contents: '{{ pillar.db.password }}']}\n"
+    machine.write(
+        pillar__p=SDB,
+        a="{tmp}/f: {file.managed: [source: salt://t, template: jinja]}\n",
+        b=given,
+        top="base: {'*': [b]}",
+    )
+    machine.config["decrypt_pillar"] = [{"db": "none"}]
+    for _ in range(3):  # the second notes what they render to
+        machine("sls", "a")
+        machine("highstate")
+    del machine.config["decrypt_pillar"]
+    result = machine.results("sls", "a", code=None)[f"{machine.folder}/f"]
+    assert "the template prints db:password" in result["comment"]
+    assert "contents: a reference to a store" in machine("highstate", code=1).stderr
+
+
+def test_a_plan_that_is_kept_is_not_given_it(machine: Machine) -> None:
+    machine.write(
+        pillar__p="db: {password: plain}\n",
+        b="{tmp}/g: {file.managed: [contents_pillar: 'db:password']}\n",
+        top="base: {'*': [b]}",
+    )
+    for _ in range(3):
+        machine("highstate")
+    machine.write(pillar__p=SDB)
+    assert "contents_pillar: a reference to a store" in machine("highstate", code=1).stderr
+    assert (machine.folder / "g").read_text() == "plain\n"
+
+
 @needs("gpg")
 def test_a_message_that_gpg_need_not_decrypt(machine: Machine) -> None:
     """gpg_decrypt_must_succeed: false is for machines without the key, which write nothing."""
