@@ -84,14 +84,19 @@ def _headers(text: str, start: int = 0, word: str = "[") -> Iterator[tuple[Place
     """Yield the headers of sections that have a word in them, with the names of these."""
     for place, line in _lines(text, (start, len(text)), word):
         if header := _SECTION.match(line):
-            yield place, header["name"].strip()
+            yield place, header["name"].strip(" \t")
 
 
-def _parts(text: str, section: str = "") -> Iterator[tuple[str, Place]]:
+def _begin(text: str) -> int:
+    """Where a text begins, behind the mark of its byte order."""
+    return int(text.startswith("\ufeff"))
+
+
+def _parts(text: str, section: str | None = None) -> Iterator[tuple[str, Place]]:
     """Yield the parts of a text: the section of each, "" for none, and where it is, without its
-    header. section: that of its beginning.
+    header. section: that of the place where a later block of a text begins.
     """
-    begin = 0
+    begin, section = (_begin(text), "") if section is None else (0, section)
     for place, name in _headers(text):
         yield section, (begin, place[0])
         section, begin = name, place[1]
@@ -104,7 +109,7 @@ def _places(text: str, section: str) -> list[Place]:
     own = [place[1] for place, name in _headers(text, 0, word) if name == section]
     return [
         (begin, next((place[0] for place, _ in _headers(text, begin)), len(text)))
-        for begin in (own if section else [0, *own])
+        for begin in (own if section else [_begin(text), *own])
     ]
 
 
@@ -131,7 +136,7 @@ class _About:
 
     def __init__(self, wanted: Mapping[str, Any], separator: str) -> None:
         self._separator = separator
-        self._section = ""  # that of the place where the block begins
+        self._section: str | None = None  # that of the place where the block begins
         self._goes_on = False  # the block may begin with more of a value
         self._options: dict[str, list[str] | None] = {}  # of each section; None for all
         named = dict[str, list[str]]()
@@ -153,11 +158,11 @@ class _About:
                     yield stop, place[0]
             self._section, stop = section, place[1]
             if section in self._options:
-                yield from self._within(block, place)
+                yield from self._within(block, place, self._options[section])
 
-    def _within(self, block: str, place: Place) -> list[Place]:
+    def _within(self, block: str, place: Place, names: list[str] | None) -> list[Place]:
         """What is looked at in a part of a section."""
-        names, (begin, stop) = self._options[self._section], place
+        begin, stop = place
         if names is None:
             return [place]
         goes_on, self._goes_on = self._goes_on, False
@@ -310,7 +315,7 @@ def _with_option(
     begin, stop = places[-1]
     filled = len(text[begin:stop].rstrip())
     at = text.find("\n", begin + filled - 1) + 1 if filled else begin
-    apart = "" if at or not text.partition("\n")[0].strip() else end
+    apart = "" if at > _begin(text) or not text.partition("\n")[0].strip() else end
     return text[:at] + new + apart + text[at:]
 
 
@@ -355,7 +360,9 @@ def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
     text = _ended(text)
     places = (place for name in names if name for place in _places(text, name))
-    return _without(text, ((text.rfind("\n", 0, begin - 1) + 1, stop) for begin, stop in places))
+    return _without(
+        text, ((text.rfind("\n", 0, begin - 1) + 1 or _begin(text), stop) for begin, stop in places)
+    )
 
 
 def set_option(

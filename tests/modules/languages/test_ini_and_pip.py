@@ -177,3 +177,32 @@ def test_a_python_that_its_system_manages_is_foreseen(machine: Machine) -> None:
     assert "externally-managed-environment" in removal
     machine.write(a=(machine.folder / "states/a.sls").read_text() + f"    - target: {folder}/t\n")
     machine("sls", "a", "--test")
+
+
+BOM = "\ufeff"
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        ("a = 1\nb = 2\n", "a = 5\nb = 2\n"),
+        ("[s]\nb = 2\n", "a = 5\n\n[s]\nb = 2\n"),
+        ("# top\r\na = 1\r\n", "# top\r\na = 5\r\n"),
+    ],
+)
+def test_the_mark_of_the_byte_order_is_no_part_of_an_option(
+    text: str, edited: str, tmp_path: Path
+) -> None:
+    for mark in ("", BOM):
+        path = tmp_path / "f.ini"
+        path.write_bytes((mark + text).encode())
+        with running(HarnessHere()), changes_allowed():
+            ini.set_option(str(path), {"a": 5})
+            assert path.read_bytes() == (mark + edited).encode()
+            assert ini.set_option(str(path), {"a": 5}) == {}
+            assert ini.get_ini(str(path))["a"] == "5"
+            ini.remove_option(str(path), "", "a")
+            assert "a" not in ini.get_ini(str(path))
+            ini.remove_section(str(path), "s")
+        rest = edited.replace("a = 5\n", "").replace("a = 5\r\n", "").partition("[s]")[0]
+        assert path.read_bytes() == (mark + rest).encode()
