@@ -8,7 +8,6 @@ from operator import attrgetter
 
 from modules import file
 from modules._texts.lines import join_lines, once_a_line, once_a_version, one_line, split
-from modules.file._contents.limits import TooLarge
 from runner.api import CommandFailed, Record, cached_look, for_states
 
 PATH = "/etc/hosts"
@@ -24,18 +23,14 @@ class HostsLine(Record):
 
 
 @cached_look("hosts", PATH)
-def _whole() -> str:
-    return file.text_to_edit(PATH)
+def _held() -> str | None:
+    return None if file.is_large(PATH) else file.text_to_edit(PATH)
 
 
 def _text(*about: str) -> str:
     """The text of the file; of a large one, at least the lines with some addresses and names."""
-    try:
-        return _whole()
-    except TooLarge:
-        if not about:
-            raise
-        return file.text_to_edit(PATH, about)
+    held = _held()
+    return file.text_to_edit(PATH, about or None) if held is None else held
 
 
 def lines(*about: str) -> list[HostsLine]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from modules import cmd, file
 from modules._planned.machine import merged_names
 from modules._planned.overlay import planned_machine
-from modules._texts.lines import join_lines, plain_name
+from modules._texts.lines import encoded, plain_name, split
 from runner.api import FormerState, StateFailed, changer, for_states, leave_pending
 from runner.api.offline import of_running
 
@@ -51,13 +51,7 @@ def _config() -> str:
 
 
 def _lines(path: str) -> list[str]:
-    if not file.is_file(path):
-        return []
-    return [
-        line.strip()
-        for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
-        if line.strip()
-    ]
+    return [line.strip() for line in split(file.text_to_edit(path)) if line.strip()]
 
 
 @for_states
@@ -107,4 +101,4 @@ def persist(mods: Sequence[str], keep: bool = True, comment: bool = False) -> No
     else:
         gone = [f"#{line}" if line in names and comment else line for line in old]
         lines = [line for line in gone if line not in names]
-    file.write(path, join_lines(lines).encode(), mode=None if old else "0644")
+    file.write(path, encoded(lines), mode=None if old else "0644")

@@ -192,7 +192,7 @@ def keep(name: str, value: str, config: str | None = None) -> str:
     value = one_line(value, f"the value of {name}")
     _path(name)
     path = config or default_config()
-    old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
+    old = file.text_to_edit(path) if file.is_file(path) else None
     lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
     wanted = _dotted(name)
     numbered = enumerate(lines) if wanted in _by_name(old or "") else ()

@@ -63,10 +63,11 @@ class LinesBy:
                 return found
         earlier = (each for each in self._known if each[0].endswith("\n"))
         base, before = next((each for each in earlier if text.startswith(each[0])), ("", {}))
-        by_key: dict[Hashable, Sequence[str]] = dict(before)
+        more: dict[Hashable, list[str]] = {}
         for line in split(text[len(base) :]):
             for key in self._keys(line):
-                by_key[key] = (*by_key.get(key, ()), line)
+                more.setdefault(key, []).append(line)
+        by_key = {**before, **{key: (*before.get(key, ()), *new) for key, new in more.items()}}
         self._known = [(text, by_key), *self._known[: VERSIONS - 1]]
         return by_key
 

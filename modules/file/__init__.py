@@ -81,7 +81,7 @@ if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold
     from modules.file._salt.text import *
     from modules.file._unchangeable import unchangeable
     from modules.file._validation.check import try_contents
-    from modules.file.abridged import contents_of, text_to_edit, unforeseen
+    from modules.file.abridged import contents_of, is_large, text_to_edit, unforeseen
 
     P = ParamSpec("P")
 
@@ -95,7 +95,7 @@ _SUBMODULES = {
             "set_attributes set_mode symlink utime"
         ),
         "_backed_up": "backed_up",
-        "abridged": "contents_of text_to_edit unforeseen",
+        "abridged": "contents_of is_large text_to_edit unforeseen",
         "_capabilities": "former_capabilities get_capabilities has_capabilities refuse_capabilities"
         " set_capabilities",
         "_validation.check": "try_contents",
@@ -106,7 +106,8 @@ _SUBMODULES = {
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes read_table readlink refuse_large same_contents seen stat why_no_file"
+            "read_bytes read_table read_values readlink refuse_large same_contents seen stat "
+            "why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
         "_paths.walk": "real_path",

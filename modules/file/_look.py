@@ -200,6 +200,11 @@ def read_table(path: str, limit: int | None = None) -> bytes:
     return _read(path, limits.limit_of_tables() if limit is None else limit)
 
 
+def read_values(path: str) -> bytes:
+    """As `read_bytes`, of a file whose values take a hundred times its size."""
+    return _read(path, limits.limit_of_values())
+
+
 def _read(path: str, limit: int) -> bytes:
     try:
         file, real = _opened(os.fspath(path))

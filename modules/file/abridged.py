@@ -36,7 +36,7 @@ def text_to_edit(path: str, about: Sequence[str] | Select | None = None) -> str:
     if not _look.is_file(path):
         return ""
     try:
-        data = _look.read_table(path, None if about is None else limits.TABLE)
+        data = _look.read_table(path, None if about is None else large_texts.LARGE)
     except limits.TooLarge:
         if about is None:
             raise
@@ -83,6 +83,8 @@ def _selected(text: large_texts.LargeText, select: Select) -> Iterator[tuple[int
                 yield start, start + size, block[begin:end]
                 start, at = start + size, end
         start += _size(block[at:])
+    if start != text.size:  # it grew at this moment, or its size is not that of its contents
+        raise StateFailed(f"{text.source.path} was changed while it was being read; run again")
 
 
 def _last_line(text: large_texts.LargeText) -> Iterator[tuple[int, int, str]]:
@@ -136,7 +138,13 @@ def _pieces(path: str, text: str) -> Iterator[bytes | tuple[streamed.Streamed, i
 
 
 @for_states
+def is_large(path: str) -> bool:
+    """Return whether a file is read only in part where an edit says what it is about."""
+    at = _look.seen(path)
+    return at is not None and at.size > large_texts.LARGE
+
+
+@for_states
 def unforeseen(path: str) -> list[Fact]:
     """What an edit of a file leaves unknown: the contents of a large one are not held."""
-    at = _look.seen(path)
-    return [("altered", path)] if at and at.size > limits.TABLE else []
+    return [("altered", path)] if is_large(path) else []

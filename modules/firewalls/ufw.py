@@ -8,7 +8,7 @@ import socket
 
 from modules import cmd, file
 from modules._machine.processes import Completed, needs
-from modules._texts.lines import one_line, plain_name
+from modules._texts.lines import one_line, plain_name, split
 from modules.firewalls import _own_network as own_network
 from runner.api import CommandFailed, StateFailed, changer
 from runner.api.offline import is_offline, offline_as
@@ -164,7 +164,7 @@ def change(*words: str) -> str:
 
 def _switch(value: str) -> str:
     """Switch it on or off for the boot alone: ufw would set parameters of the kernel, too."""
-    text = file.read_bytes(SETTINGS).decode("utf-8", "surrogateescape")
+    text = file.text_to_edit(SETTINGS)
     line = f"ENABLED={value}"
     text, found = re.subn(r"^ENABLED=.*", line, text, flags=re.MULTILINE)
     text = text if found else f"{text}\n{line}\n"
@@ -198,7 +198,7 @@ def _setting(path: str, key: str) -> str:
     if not file.is_file(path):
         raise StateFailed(f"there is no {path}: ufw is not whole", missing=("file", path))
     value = ""
-    for line in file.read_bytes(path).decode("utf-8", "replace").splitlines():
+    for line in split(file.text_to_edit(path)):
         name, _, text = line.partition("=")
         value = text.strip().strip("\"'") if name.strip() == key else value
     return value

@@ -152,7 +152,7 @@ def hash_known_hosts(user: str | None = None, config: str | None = None) -> dict
     Patterns and lines with a marker (`@revoked`) stay as they are.
     """
     path = _existing(_required(user, "all", config))
-    old = split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
+    old = split(file.text_to_edit(path))
     plain = [line for line in old if _can_hide(line)]
     if plain:
         new = [hidden for line in plain for hidden in _hidden(line)]

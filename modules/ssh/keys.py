@@ -111,10 +111,7 @@ def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     if path is None:
         why = f"Failed to add the ssh key. The source {source} does not exist"
         raise StateFailed(why, missing=("file", source))
-    entries = [
-        parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
-    ]
-    keys = [key for key in entries if key]
+    keys = [key for key in map(parsed, split(file.text_to_edit(path))) if key]
     if not keys:
         raise StateFailed(f"{source} holds no public key")
     return keys

@@ -43,7 +43,7 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     if not file.is_file(path):
         return []
     name = label(hostname, port)
-    text = file.read_bytes(path).decode("utf-8", "surrogateescape")
+    text = file.text_to_edit(path)
     if name != name.lower() or any(sign in text for sign in _NOT_PLAIN):
         return _told(path, name)
     by_name = _by_name(text)
@@ -54,7 +54,8 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     hidden = [line for line in secret if _is_of(line, name)]
     if not (plain and hidden):
         return [*plain, *hidden]
-    return [line for line in split(text) if line in {*plain, *hidden}]
+    both = {*plain, *hidden}
+    return [line for line in split(text) if line in both]
 
 
 _NOT_PLAIN = ("*", "?", "!", "\r")  # patterns of hosts: the program understands them
@@ -102,9 +103,8 @@ def _is_of(line: str, name: str) -> bool:
 def _told(path: str, name: str) -> list[str]:
     """What the program finds."""
     with opened_to_read(path) as known:
-        refuse_large(
-            _paths.stat_of(known).st_size, path
-        )  # the program would read it as a whole, if it is one line
+        # the program would read it as a whole, if it is one line
+        refuse_large(_paths.stat_of(known).st_size, path)
         # the program must not wait for a pipe, or follow a link of others
         own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
         named = own if _paths.exists(own) else path
@@ -237,14 +237,11 @@ def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
 
 def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) -> None:
     """Write a file of known hosts with some lines added and others taken away."""
-    old = (
-        split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
-        if file.is_file(path)
-        else []
-    )
+    old = split(file.text_to_edit(path))
     add = [one_line(line, "the key of the host") for line in add]
-    kept = [line for line in old if line not in drop] if drop else old
-    lines = kept + [line for line in add if line not in old]
+    known, dropped = {*old}, {*drop}
+    lines = [line for line in old if line not in dropped]
+    lines += [line for line in add if line not in known]
     data = encoded(lines)
     info = users.info(user) if user else {}
     owner = {"user": info["uid"], "group": info["gid"]} if info else {}

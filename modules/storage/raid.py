@@ -176,13 +176,14 @@ def save_config() -> list[str]:
     """Have the arrays that run started at boot, by the configuration of mdadm: their lines."""
     path = next((path for path in CONFIGURATIONS if file.is_file(path)), CONFIGURATIONS[0])
     lines = [line for line in _mdadm("--detail", "--scan").stdout.splitlines() if line]
-    present = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    present = file.text_to_edit(path)
     known = re.findall(r"^ARRAY .*?UUID=(\S+)", present, re.MULTILINE | re.IGNORECASE)
     more = [line for line in lines if not any(uuid in line for uuid in known)]
     if more:
         start = present if not present or present.endswith("\n") else f"{present}\n"
         file.makedirs(os.path.dirname(path))
-        file.write(path, (start + "".join(f"{line}\n" for line in more)).encode())
+        text = start + "".join(f"{line}\n" for line in more)
+        file.write(path, text.encode("utf-8", "surrogateescape"))
     return lines
 
 
@@ -190,7 +191,7 @@ def save_config() -> list[str]:
 def _forget(uuid: str) -> None:
     for path in CONFIGURATIONS:
         if uuid and file.is_file(path):
-            lines = file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines(True)
+            lines = file.text_to_edit(path).splitlines(True)
             remaining = [
                 line for line in lines if not re.match(rf"ARRAY .*{re.escape(uuid)}", line)
             ]

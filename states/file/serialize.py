@@ -113,7 +113,7 @@ def _present(
 ) -> tuple[Any, int]:
     """The data that the file has now, and its number of lines that are comments."""
     try:
-        data = file.read_table(name)
+        data = (file.read_table if kind == "json" else file.read_values)(name)
         text = data if kind == "plist" else data.decode(encoding)
         marks = COMMENTS.get(kind)
         lines = text.splitlines() if isinstance(text, str) and marks else []

@@ -37,3 +37,12 @@ def test_a_module_goes_into_a_comment_and_comes_back(
     with running(HarnessHere()), changes_allowed():
         kmod.persist(["b"], keep=keep, comment=comment)
     assert path.read_text() == after
+
+
+def test_bytes_of_others_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "modules"
+    path.write_bytes(b"# caf\xe9 \xc2\x85 x\na\n")
+    monkeypatch.setattr(kmod, "_config", lambda: str(path))
+    with running(HarnessHere()), changes_allowed():
+        kmod.persist(["b"])
+    assert path.read_bytes() == b"# caf\xe9 \xc2\x85 x\na\nb\n"

@@ -10,7 +10,7 @@ from harness import HarnessHere
 from needing import needs
 
 from modules.ssh import known_hosts
-from runner.api import running
+from runner.api import changes_allowed, running
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAI" + "B" * 43
 LINES = [
@@ -51,3 +51,24 @@ def test_no_program_is_started_for_plain_lines(
     monkeypatch.setattr(known_hosts, "_told", None)
     with running(HarnessHere()):
         assert len(known_hosts.entries(str(path), "a.example")) == 3
+
+
+def test_lines_that_are_replaced_are_compared_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+
+    class Line(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(self)
+            return str.__eq__(self, other)
+
+    path, old = tmp_path / "known_hosts", [f"h{n}.example ssh-rsa {KEY}" for n in range(200)]
+    path.write_text("".join(f"{line}\n" for line in old))
+    monkeypatch.setattr(known_hosts, "split", lambda text: [*map(Line, text.splitlines())])
+    with running(HarnessHere()), changes_allowed():
+        known_hosts.write(str(path), None, [f"new ssh-rsa {KEY}"], old[:150])
+    assert path.read_text().splitlines() == [*old[150:], f"new ssh-rsa {KEY}"]
+    assert len(compared) < 1000

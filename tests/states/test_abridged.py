@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ from harness import HarnessHere, apply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modules import _paths, file, hosts, ini
+from modules import _paths, file, hosts, ini, kmod, ssh, sysctl
 from modules.file import large_texts
 from modules.file._contents import limits, streamed
+from modules.firewalls import ufw
+from modules.ssh import keys, known_hosts
 from runner.api import StateFailed, running
 from states import host
 from states.file.patch import patch
@@ -78,7 +80,7 @@ def test_an_abridged_ini_file_becomes_what_the_whole_one_does(
         path.write_bytes((line_end.join(lines) + line_end * ends).encode())
         found = []
         for most in (1 << 30, 1):
-            small.setattr(limits, "TABLE", most)
+            small.setattr(large_texts, "LARGE", most)
             small.setattr(limits, "limit_of_tables", lambda: 1 << 30)
             found.append([*edits(str(path), *WANTED[number])])
         assert found[0] == found[1]
@@ -111,6 +113,7 @@ def test_a_large_ini_file_is_edited_by_a_run(machine: Machine) -> None:
 def test_too_many_lines_for_an_edit_are_refused(small: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("[a]\n" + "b = c\n" * 20 + "[b]\n")
+    small.setattr(large_texts, "LARGE", 20)
     small.setattr(limits, "TABLE", 64)
     assert ini.get_some(str(path), {"b": {"x": 1}}) == {"b": {}}
     with pytest.raises(StateFailed, match=r"at most 6\.104e-05 MiB are read; `edit_size_limit`"):
@@ -124,7 +127,7 @@ def test_a_file_that_changes_between_is_not_mixed(
 ) -> None:
     path = tmp_path / "f"
     path.write_text("first\nsecond\nthird\nlast\n")
-    small.setattr(limits, "TABLE", 20)
+    small.setattr(large_texts, "LARGE", 20)
     text = file.text_to_edit(str(path), ["third"])
     assert text.count("\n") == 4
     path.write_text("other\nlines.\nhere.\nlast\n")
@@ -139,9 +142,12 @@ def test_names_in_a_large_hosts_file(small: pytest.MonkeyPatch, tmp_path: Path) 
     )
     path.write_text(f"127.0.0.1 localhost\n{many}10.0.0.5 db # main\n{many}10.0.0.55 other")
     small.setattr(hosts, "PATH", str(path))
-    small.setattr(limits, "TABLE", 200)
+    small.setattr(large_texts, "LARGE", 200)
+    assert len(hosts.list_hosts()["0.0.0.0"]["aliases"]) == 100  # all are held for once
+    small.setattr(limits, "TABLE", 300)
     with pytest.raises(StateFailed, match="`edit_size_limit` "):
         hosts.list_hosts()
+    small.setattr(limits, "TABLE", 3000)
     assert hosts.get_ip("db") == "10.0.0.5" and hosts.get_alias("10.0.0.55") == ["other"]
     here = HarnessHere(tmp_path)
     apply(host.present, "web", ip=["10.0.0.5", "10.0.0.6"], current=here)
@@ -173,3 +179,60 @@ def test_what_is_read_whole_is_refused_with_its_size(
     with pytest.raises(StateFailed, match=refused):
         options = {"merge_if_exists": True, "serializer": "json"}
         apply(serialize, str(path), current=here, dataset={"a": 1}, **options)
+
+
+def test_a_file_whose_size_is_not_that_of_its_contents_is_not_cut(
+    small: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "f"
+    path.write_text("[a]\nb = 1\n[c]\nd = 2\n[e]\nf = 3\n")
+    small.setattr(large_texts, "LARGE", 20)
+    size = path.stat().st_size
+    told = streamed.streamed
+
+    def smaller(path: str) -> streamed.Streamed:  # as it is where it grows within a clock tick
+        source = told(path)
+        return streamed.Streamed(source.path, size - 6, source.identity)
+
+    small.setattr(streamed, "streamed", smaller)
+    with pytest.raises(StateFailed, match="was changed while it was being read"):
+        file.text_to_edit(str(path), ["d"])
+
+
+LARGE_TABLES: dict[str, Callable[[str], object]] = {
+    "known_hosts": lambda path: known_hosts.entries(path, "a"),
+    "known_hosts.write": lambda path: known_hosts.write(path, None, [], []),
+    "known_hosts.hash": lambda path: ssh.hash_known_hosts(config=path),
+    "authorized_keys": keys.of_source,
+    "sysctl": lambda path: sysctl.keep("a.b", "1", path),
+    "kmod": kmod._lines,
+    "ufw": lambda path: ufw._setting(path, "ENABLED"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_TABLES)
+def test_a_table_is_read_up_to_its_bound(
+    small: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "f"
+    path.write_text("#\n" * 40)
+    small.setattr(limits, "TABLE", 64)
+    small.setattr(ufw, "needs", lambda *_: None)
+    with pytest.raises(StateFailed, match="at most 6"):
+        LARGE_TABLES[name](str(path))
+
+
+@pytest.mark.parametrize(("serializer", "fits"), [("json", True), ("yaml", False), ("yml", False)])
+def test_json_may_be_larger_than_yaml(
+    small: pytest.MonkeyPatch, tmp_path: Path, serializer: str, fits: bool
+) -> None:
+    path = tmp_path / "f"
+    path.write_text('{"a": 1}' + " " * 80)
+    small.setattr(limits, "VALUES", 64)
+    options = {"merge_if_exists": True, "serializer": serializer, "dataset": {"b": 2}}
+    if fits:
+        apply(serialize, str(path), current=HarnessHere(tmp_path), **options)
+        assert '"b": 2' in path.read_text()
+        return
+    with pytest.raises(StateFailed, match="at most 6"):
+        apply(serialize, str(path), current=HarnessHere(tmp_path), **options)

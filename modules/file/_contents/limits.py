@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the
 # configuration)
 EDITED = 128
-TABLE = 8 << 20  # bytes of one that is read whole as lines with columns, or as a tree of values
+TABLE = 32 << 20  # bytes of one that is read whole as lines with columns: they take 9 times that
+VALUES = 8 << 20
 PIECE = 256 * 1024
 PAGE = 4096
 
@@ -42,6 +43,13 @@ def limit_of_tables() -> int:
     0 for no limit.
     """
     return _limit(TABLE)
+
+
+def limit_of_values() -> int:
+    """The bytes of a file that is read whole as values, which may take a hundred times its size
+    (YAML); 0 for no limit.
+    """
+    return _limit(VALUES)
 
 
 def _limit(usual: int) -> int:
