@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from modules import file
+from modules.file.bounded_regex import matches
 from modules.file.large_texts import LargeText, is_by_lines
-from runner.api import Plan, Planned, StateFailed
+from runner.api import Plan, Planned, StateFailed, here
 from states.file import _lines
 from states.file._lines import Text
 
@@ -37,6 +39,19 @@ def lines_to_edit(name: str, expression: str) -> Text:
 def refuse_binary(name: str, text: Text) -> None:
     if text.any(lambda part: "\0" in part):
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
+
+
+def warn_of_carriage_returns(name: str, text: Text, expression: re.Pattern[str]) -> None:
+    """Warn where an expression matches no line, and would without the carriage returns."""
+    if "$" not in expression.pattern or "\r\n" not in text.first():
+        return
+    if text.any(partial(matches, expression)):
+        return
+    if text.any(lambda part: matches(expression, part.replace("\r\n", "\n"))):
+        here.warn(
+            f"the lines of {name} end with CR LF, and {expression.pattern!r} matches none of them,"
+            " since `$` stands behind the CR: write `\\r?$`"
+        )
 
 
 def edited(

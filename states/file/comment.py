@@ -43,6 +43,7 @@ def comment(
     if not old.any(partial(matches, bared)):
         if old.any(commented):
             return "Pattern already commented"
+        _edits.warn_of_carriage_returns(name, old, bared)
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")

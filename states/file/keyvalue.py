@@ -19,6 +19,7 @@ from runner.api import (
     Planned,
     Separator,
     StateFailed,
+    here,
     line_problem,
     without_end,
 )
@@ -109,6 +110,9 @@ def keyvalue(
 
     new = old.edited(edited)
     changed, deleted, diff = edit.changed, edit.deleted, "".join(edit.diff)
+    if not search_only and (lacking := [key for key in wanted if not edit.seen.get(key)]):
+        if not (append_if_not_found or prepend_if_not_found or not exists):
+            _warn_of_missing(name, lacking)
     if search_only or new is None:
         return ""
     comment = f"File {name} is set to be changed ({changed} lines modified, {deleted} deleted)"
@@ -119,6 +123,10 @@ def keyvalue(
     )
     _lines.write_text(name, new)
     return f"Changed {changed}, deleted {deleted} lines"
+
+
+def _warn_of_missing(name: str, keys: list[str]) -> None:
+    here.warn(f"{name} has no {', '.join(keys)}: append_if_not_found adds what is missing")
 
 
 def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> dict[str, Any]:

@@ -71,6 +71,8 @@ def replace(
     content = repl if not_found_content is None else not_found_content
     text = repl.replace("\\", r"\\") if backslash_literal else repl
     new = old.edited(lambda part, *_: substituted(expression, text, part, count))
+    if new is None:
+        _edits.warn_of_carriage_returns(name, old, expression)
     if append_if_not_found or prepend_if_not_found:
         found = partial(found_in, expression, content)
         if not old.any(found, overlap=len(content) + 1):

@@ -304,7 +304,16 @@ MISTAKES = [
         {
             "web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {attempts: many}\n"
         },
-        "cmd\\.run: retry: attempts cannot be 'many'",
+        "cmd\\.run: retry: attempts cannot be 'many': expected a whole number, and 2",
+        "write `\\- retry:` and below it, indented further, `attempts:",
+        check_only=True,
+    ),
+    Mistake(
+        "retry interval",
+        {
+            "web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {interval: 0.1}\n"
+        },
+        "cmd\\.run: retry: interval cannot be 0\\.1: expected whole seconds, and 30 is used",
         "write `\\- retry:` and below it, indented further, `attempts:",
         check_only=True,
     ),
@@ -313,7 +322,7 @@ MISTAKES = [
         {
             "web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {splay: -1}\n"
         },
-        "cmd\\.run: retry: splay cannot be -1",
+        "cmd\\.run: retry: splay cannot be -1: expected whole seconds, and 0",
         "write `\\- retry:` and below it, indented further, `attempts:",
         check_only=True,
     ),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_EXPECTED = {"attempts": "a whole number", "until": "true or false"}
+
+
 class Retry(Record):
     """How often a state is tried again: attempts in all, seconds between them, up to `splay`
     seconds more.
@@ -47,6 +50,10 @@ def retry_options(value: Value) -> tuple[Retry, str]:
         fits = type(number) is type(default) and not duration_problem(number)
         options[key] = number if fits else default
         if not fits:
-            problems.append(f"retry: {key} cannot be {number!r}")
+            expected = _EXPECTED.get(key, "whole seconds")
+            problems.append(
+                f"retry: {key} cannot be {number!r}: expected {expected},"
+                f" and {str(default).lower()} is used"
+            )
     problems += [f"retry: there is no {key!r}" for key in value if key not in RETRY]
     return Retry(**options), "; ".join(problems)
