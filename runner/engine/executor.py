@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from runner.engine.decide import Telling
-    from runner.engine.parallel import ParallelStates
+    from runner.engine.parallel import Needs, ParallelStates
     from runner.engine.reaction_journal import ReactionJournal
     from runner.engine.step import Decision
 
@@ -158,7 +158,7 @@ class Executor:
         edges = self.plan.judged_by(position)
         if self._shared.waiting and not self._shared.admits(position, edges):
             self._commit()
-        if self._overlaps and self._wait_for([edge.target for edge in edges]):
+        if self._overlaps and self._wait_for(self._needs.of(position)):
             return True
         if position in self.results:  # a look has shown that it does not run
             return False
@@ -254,6 +254,10 @@ class Executor:
     def parallel(self) -> ParallelStates:
         return parallel.ParallelStates(self.plan.max_parallel)
 
+    @cached_property
+    def _needs(self) -> Needs:
+        return parallel.Needs(self.plan)
+
     def _runs_parallel(self, position: int) -> bool:
         return (
             self.plan.chunk(position).args.get("parallel") is True
@@ -264,9 +268,8 @@ class Executor:
         """Return whether a state that may run beside others waits for one that runs: those after it
         need not wait with it.
         """
-        needed = (edge.target for edge in self.plan.relations.of(position))
         return self._runs_parallel(position) and any(
-            target in self._put_off or self.parallel.runs(target) for target in needed
+            each in self._put_off or self.parallel.runs(each) for each in self._needs.of(position)
         )
 
     def _start_ready(self) -> bool:
@@ -296,7 +299,7 @@ class Executor:
         self._outcomes.forget_looks()
         self.parallel.start(position, work)
 
-    def _wait_for(self, positions: Sequence[int]) -> bool:
+    def _wait_for(self, positions: Collection[int]) -> bool:
         """Wait for those of these states that run side by side; True when the run has to stop."""
         stop = False
         while any(position in positions for position in self._put_off):
@@ -536,7 +539,6 @@ class Executor:
         """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs
         included. It is taken anew for each state that looks, unless nothing has happened since.
         """
-        self._wait_for([position])
         if known := self._outcomes.look(position):
             return known
         decision = self._foreseen(position, final=True)

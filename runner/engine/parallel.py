@@ -13,10 +13,46 @@ from runner.api.programs import allow_programs, end_programs
 from runner.engine.signal_watchdog import SignalWatchdog
 from runner.model.result import Result
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.engine.step import RunPlan
+
 MOST = 32  # at once
 # Seconds after which a wait looks up: a signal that the system handed to the thread of a state is
 # heeded only when the main thread goes on.
 LOOK_UP = 0.5
+
+
+class Needs:
+    """The states of a plan that have to end before another one starts."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._relations = plan.relations
+        self._rank = {position: rank for rank, position in enumerate(plan.order)}
+        by_targets: dict[int, set[int]] = {}
+        self._prepared_by: dict[int, list[set[int]]] = {}
+        for group in plan.relations.preparing:
+            if id(group.targets) not in by_targets:
+                holders = by_targets[id(group.targets)] = set()
+                for target in group.targets:
+                    self._prepared_by.setdefault(target, []).append(holders)
+            by_targets[id(group.targets)].add(group.holder)
+
+    def of(self, position: int) -> set[int]:
+        """Those that prepare its change, those that it requires, and those that the states require
+        that it looks at.
+        """
+        needed = set[int]().union(*self._prepared_by.get(position, ()))
+        asked: set[tuple[int, bool]] = set()
+        looked = [position]
+        for each in looked:
+            for group in self._relations.of(each).groups:
+                key = id(group.targets), group.kind.prepares
+                if group.kind.orders and key not in asked:
+                    asked.add(key)
+                    needed.update(group.targets)
+                    looked += group.targets if group.kind.prepares else ()
+        return {each for each in needed if self._rank[each] < self._rank[position]}
 
 
 class ParallelStates:

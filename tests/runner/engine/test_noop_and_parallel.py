@@ -375,3 +375,44 @@ def test_who_is_overtaken_tells_what_it_had_changed_and_links_are_replaced(
     for name in ("link", "dangling"):
         assert found[name]["result"] and not (machine.folder / name).is_symlink(), found[name]
     assert (machine.folder / "g").read_text() == "g"
+
+
+@pytest.mark.parametrize("between", ["", "prereq: [cmd: c]"])
+@pytest.mark.parametrize("end", ["false", "touch {tmp}/made"])
+def test_a_look_waits_for_what_the_state_it_looks_at_requires(
+    machine: Machine, end: str, between: str
+) -> None:
+    last = "require: [cmd: p], creates: '{tmp}/made'"
+    machine.write(
+        a=f"p: {{cmd.run: [name: 'sleep 0.5; {end}', parallel: true]}}\n"
+        "h: {test.succeed_with_changes: [prereq: [cmd: b]]}\n"
+        f"b: {{cmd.run: [name: 'true', {between or last}]}}\n"
+        + (f"c: {{cmd.run: [name: 'true', {last}]}}\n" if between else "")
+    )
+    found = machine.results("sls", "a", code=2 if end == "false" else 0)
+    assert not found["h"]["changes"], "nothing is to be prepared"
+    assert found["h"]["result"] is (end != "false")
+
+
+def test_a_look_goes_no_further_than_failhard(machine: Machine) -> None:
+    machine.write(
+        a="p: {cmd.run: [name: 'sleep 0.5; false', parallel: true, failhard: true]}\n"
+        "h: {test.succeed_with_changes: [prereq: [cmd: b]]}\n"
+        "b: {cmd.run: [name: 'true', require: [cmd: p]]}\n"
+    )
+    assert machine.results("sls", "a", code=2).keys() == {"p"}
+
+
+@pytest.mark.parametrize("beside", ["", ", parallel: true"])
+@pytest.mark.parametrize("end", ["", "; false"])
+def test_a_change_waits_for_the_parallel_state_that_prepares_it(
+    machine: Machine, end: str, beside: str
+) -> None:
+    machine.write(
+        a="p: {cmd.run: [name: sleep 0.2, parallel: true]}\n"
+        f"h: {{cmd.run: [name: 'sleep 0.5; touch {{tmp}}/h{end}', parallel: true, prereq: [cmd: b],"
+        " require: [cmd: p]]}\n"
+        f"b: {{cmd.run: [name: 'test -e {{tmp}}/h'{beside}]}}\n"
+    )
+    found = machine.results("sls", "a", code=2 if end else 0)
+    assert found["b"]["result"] is (None if end else True)
