@@ -158,7 +158,7 @@ class Executor:
         edges = self.plan.judged_by(position)
         if self._shared.waiting and not self._shared.admits(position, edges):
             self._commit()
-        if self._overlaps and self._wait_for(self._needs.of(position)):
+        if self._overlaps and self._wait_for(self._needs(position)):
             return True
         if position in self.results:  # a look has shown that it does not run
             return False
@@ -255,8 +255,13 @@ class Executor:
         return parallel.ParallelStates(self.plan.max_parallel)
 
     @cached_property
-    def _needs(self) -> Needs:
+    def _all_needs(self) -> Needs:
         return parallel.Needs(self.plan)
+
+    def _needs(self, position: int) -> Collection[int]:
+        """What has to end before a state starts; nothing where all before it has."""
+        are_left = self._put_off or self.parallel.positions()
+        return self._all_needs.of(position) if are_left else ()
 
     def _runs_parallel(self, position: int) -> bool:
         return (
@@ -269,7 +274,7 @@ class Executor:
         need not wait with it.
         """
         return self._runs_parallel(position) and any(
-            each in self._put_off or self.parallel.runs(each) for each in self._needs.of(position)
+            each in self._put_off or self.parallel.runs(each) for each in self._needs(position)
         )
 
     def _start_ready(self) -> bool:

@@ -29,6 +29,9 @@ class Needs:
     def __init__(self, plan: RunPlan) -> None:
         self._relations = plan.relations
         self._rank = {position: rank for rank, position in enumerate(plan.order)}
+        self._after: dict[int, set[int]] = {}
+        for first, then, _ in plan.relations.automatic:
+            self._after.setdefault(then, set()).add(first)
         by_targets: dict[int, set[int]] = {}
         self._prepared_by: dict[int, list[set[int]]] = {}
         for group in plan.relations.preparing:
@@ -39,13 +42,14 @@ class Needs:
             by_targets[id(group.targets)].add(group.holder)
 
     def of(self, position: int) -> set[int]:
-        """Those that prepare its change, those that it requires, and those that the states require
-        that it looks at.
+        """Those that prepare its change; those that it requires or comes after by itself; and those
+        that what it looks at does.
         """
         needed = set[int]().union(*self._prepared_by.get(position, ()))
         asked: set[tuple[int, bool]] = set()
         looked = [position]
         for each in looked:
+            needed |= self._after.get(each, set())
             for group in self._relations.of(each).groups:
                 key = id(group.targets), group.kind.prepares
                 if group.kind.orders and key not in asked:

@@ -416,3 +416,14 @@ def test_a_change_waits_for_the_parallel_state_that_prepares_it(
     )
     found = machine.results("sls", "a", code=2 if end else 0)
     assert found["b"]["result"] is (None if end else True)
+
+
+@pytest.mark.parametrize("look", ["", "h: {test.nop: [prereq: [file: f]]}\n"])
+def test_a_state_waits_for_the_parallel_one_that_it_comes_after_by_itself(
+    machine: Machine, look: str
+) -> None:
+    machine.write(
+        a="d: {file.directory: [name: '{tmp}/d', parallel: true, onlyif: sleep 0.5]}\n"
+        f"{look}f: {{file.managed: [name: '{{tmp}}/d/f', contents: x]}}\n"
+    )
+    assert all(found["result"] for found in machine.results("sls", "a").values())
