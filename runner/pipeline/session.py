@@ -428,7 +428,8 @@ class Session:
         printed = self.renderer.template(
             text, engine, context, file=file, saltenv=saltenv, probably=probably
         )
-        undecrypted.refuse_printed(self, printed, file)
+        if self.undecrypted:
+            undecrypted.refuse_printed(self, printed, file)
         return printed
 
     def keep_results(self) -> None:
