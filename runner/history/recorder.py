@@ -352,7 +352,10 @@ class History:
     def _compiled(self) -> str:
         """A digest of what the states of the run compile to."""
         texts = b"".join(
-            chunk.tag.encode(errors="replace") + self._chunk_digest(chunk) for chunk in self._chunks
+            [
+                chunk.tag.encode(errors="replace") + self._chunk_digest(chunk)
+                for chunk in self._chunks
+            ]
         )
         return str(blake2b(texts, digest_size=16).hexdigest())
 

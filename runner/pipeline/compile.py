@@ -233,14 +233,14 @@ def _missing_references(
     session: Session, steps: tuple[Step, ...], strict: bool
 ) -> Iterable[Diagnostic]:
     """The references that lead nowhere; of what is typed on the command line its result tells."""
-    calling = asked((step for step in steps if step.chunk.sls), "calls")
+    own = [step for step in steps if step.chunk.sls]
+    calling = asked(own, "calls")
     called = step_hooks.called_functions(calling) if calling else {}
-    chunks = (step.chunk for step in steps if step.chunk.sls)
     # most states of most sites refer to nothing
     referring = [
-        (chunk, called.get(id(chunk), ()))
-        for chunk in chunks
-        if id(chunk) in called or chunk.may_refer()
+        (step.chunk, called.get(id(step.chunk), ()))
+        for step in own
+        if id(step.chunk) in called or step.chunk.may_refer()
     ]
     if not referring:
         return ()

@@ -22,6 +22,7 @@ PACKAGES = {
 }
 MAKE = """
 set -e
+apt-get -q -y autoremove >/dev/null
 cd /srv/packages; apt-mark showmanual >/run/before
 for dir in *; do dpkg-deb -b $dir /srv/$dir.deb >/dev/null; done
 dpkg -i /srv/*.deb
