@@ -53,7 +53,10 @@ def limit_of_values() -> int:
 
 
 def _limit(usual: int) -> int:
-    configured = here.opts.get("edit_size_limit")
+    try:
+        configured = here.opts.get("edit_size_limit")
+    except LookupError:  # outside of a run
+        return usual
     return usual if configured is None else int(configured) << 20
 
 
