@@ -263,6 +263,15 @@ class _Current:
 here: Here = _Current()
 
 
+def setting(name: str) -> Any:
+    """A setting of the configuration; None where it is not set, and outside of a run.
+
+    >>> limit = setting("edit_size_limit")
+    """
+    current = _here.get(None)
+    return None if current is None else current.opts.get(name)
+
+
 class running:  # in lower case: used as a function; a generator costs more
     """Make a run the current one (engine and tests only); gives the one that was, if any."""
 

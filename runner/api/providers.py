@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from runner.api import StateFailed, here
+from runner.api import StateFailed, here, setting
 from runner.api.offline import DESCRIBED as DESCRIBED
 from runner.api.offline import is_offline
 from runner.model.chunk import Chunk
@@ -154,10 +154,7 @@ class Providers(Generic[P]):
 
     def _configured(self) -> str | None:
         """The name that the configuration has for the module; None outside of a run."""
-        try:
-            table = here.opts.get("providers")
-        except LookupError:
-            return None
+        table = setting("providers")
         return table.get(self._module) if isinstance(table, Mapping) else None
 
     def _following(self, described: Collection[str]) -> Any:
@@ -260,10 +257,7 @@ class Providers(Generic[P]):
 
 def _described() -> Collection[str]:
     """The grains by which another machine is described; none while it is about this one."""
-    try:
-        return here.opts.get(DESCRIBED) or ()
-    except LookupError:
-        return ()
+    return setting(DESCRIBED) or ()
 
 
 def _imported(candidate: Any) -> Any:

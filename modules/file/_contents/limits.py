@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import os
 
-from runner.api import Fact, StateFailed, here
+from runner.api import Fact, StateFailed, setting
 from runner.api.durability import types_of
 
 TYPE_CHECKING = False
@@ -53,10 +53,7 @@ def limit_of_values() -> int:
 
 
 def _limit(usual: int) -> int:
-    try:
-        configured = here.opts.get("edit_size_limit")
-    except LookupError:  # outside of a run
-        return usual
+    configured = setting("edit_size_limit")
     return usual if configured is None else int(configured) << 20
 
 
