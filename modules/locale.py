@@ -146,7 +146,31 @@ def regenerate() -> None:
         raise StateFailed(f"locale-gen: {done.error_text}")
 
 
+def _list(locale: str) -> None:
+    """Name a locale in the list of those that locale-gen makes."""
+    line = " ".join(_split(locale))
+    text = file.read_bytes(LIST).decode("utf-8", "replace")
+    if not re.search(rf"^{re.escape(line)}\s*$", text, re.M):
+        commented = rf"^#\s*{re.escape(line)}\s*$"
+        text = (
+            re.sub(commented, line, text, count=1, flags=re.M)
+            if re.search(commented, text, re.M)
+            else f"{text}{line}\n"
+        )
+        file.write(LIST, text.encode())
+
+
+def _unlist(locale: str) -> None:
+    text = file.read_bytes(LIST).decode("utf-8", "replace")
+    lines = [
+        f"# {line}" if line.strip() and line[:1] != "#" and is_same(locale, line) else line
+        for line in text.splitlines()
+    ]
+    file.write(LIST, "\n".join([*lines, ""]).encode())
+
+
 def _plan(locale: str, usable: bool) -> bool:
+    (_list if usable else _unlist)(locale)
     planned_machine().locales[_normal(_split(locale)[0])] = usable
     return True
 
@@ -157,17 +181,8 @@ def gen_locale(locale: str) -> bool:
     it.
     """
     refuse_new(locale)
-    name, charset = _split(locale)
-    text = file.read_bytes(LIST).decode("utf-8", "replace")
-    line = f"{name} {charset}"
-    if not re.search(rf"^{re.escape(line)}\s*$", text, re.M):
-        commented = rf"^#\s*{re.escape(line)}\s*$"
-        text = (
-            re.sub(commented, line, text, count=1, flags=re.M)
-            if re.search(commented, text, re.M)
-            else f"{text}{line}\n"
-        )
-        file.write(LIST, text.encode())
+    _list(locale)
+    name, _ = _split(locale)
     done = cmd.execute(["locale-gen"])
     if done.retcode or not avail(name):
         raise StateFailed(f"locale-gen did not make {name}: {done.error_text}")
@@ -176,8 +191,6 @@ def gen_locale(locale: str) -> bool:
 
 def is_listed(locale: str) -> bool:
     """Return whether locale-gen makes a locale."""
-    if planned_machine().locales.get(_normal(_split(locale)[0])):
-        return True
     text = file.read_bytes(LIST).decode("utf-8", "replace") if file.is_file(LIST) else ""
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return any(is_same(locale, line) for line in lines if line.strip())
@@ -186,12 +199,7 @@ def is_listed(locale: str) -> bool:
 @changer(before=former_state, planned=lambda locale: _plan(locale, False))
 def drop_locale(locale: str) -> bool:
     """Make a locale usable no more. Raises StateFailed where locale-gen fails."""
-    text = file.read_bytes(LIST).decode("utf-8", "replace")
-    lines = [
-        f"# {line}" if line.strip() and line[:1] != "#" and is_same(locale, line) else line
-        for line in text.splitlines()
-    ]
-    file.write(LIST, "\n".join([*lines, ""]).encode())
+    _unlist(locale)
     done = cmd.execute(["locale-gen"])
     if done.retcode or avail(locale):
         raise StateFailed(f"locale-gen did not remove {locale}: {done.error_text}")
