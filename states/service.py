@@ -20,6 +20,7 @@ from runner.api import (
     OneOrMany,
     Plan,
     Planned,
+    ServiceName,
     StateFailed,
     here,
     planned_as,
@@ -93,7 +94,7 @@ def _starting(name: str, enable: bool | None = None, user: str | None = None, **
 @at_boot(_starting)
 @offline_as(_starts_at_boot)
 def running(
-    name: Name,
+    name: ServiceName,
     enable: bool | None = None,
     sig: Line | None = None,
     init_delay: Duration[float] | None = None,
@@ -180,7 +181,7 @@ def running(
 @at_boot(_starting)
 @offline_as(_stays_down)
 def dead(
-    name: Name,
+    name: ServiceName,
     enable: bool | None = None,
     sig: Line | None = None,
     init_delay: Duration[float] | None = None,
@@ -228,7 +229,7 @@ def dead(
 
 @at_boot(partial(_starting, enable=True))
 def enabled(
-    name: Name,
+    name: ServiceName,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
     user: User = None,
 ) -> Planned:
@@ -252,7 +253,7 @@ def enabled(
 
 
 def disabled(
-    name: Name,
+    name: ServiceName,
     runlevels: Annotated[OneOrMany[Name] | None, requires_feature("runlevels")] = None,
     user: User = None,
 ) -> Planned:
@@ -278,7 +279,7 @@ def disabled(
 
 @offline_as(lambda name, **_: "No service runs here")
 def current(
-    name: Name, restart: bool = True, keep: OneOrMany[NonEmptyLine] | None = None
+    name: ServiceName, restart: bool = True, keep: OneOrMany[NonEmptyLine] | None = None
 ) -> Planned:
     """Make sure that no service runs on with programs or libraries that an upgrade has replaced, as
     `needrestart` and `dnf needs-restarting` tell it. The state runs after all other states of
@@ -342,7 +343,7 @@ REACTS = ("running", "dead")
 @at_boot(lambda name, sfun, user=None, **_: _starting(name, user=user))
 @offline_as(_reads_at_boot)
 def mod_watch(
-    name: Name,
+    name: ServiceName,
     sfun: Line,
     sig: Line | None = None,
     reload: bool = False,
@@ -502,7 +503,7 @@ def _definitions(name: str) -> Iterator[str]:
 
 
 @requires_feature("maskable")
-def masked(name: Name, runtime: bool = False, user: User = None) -> Planned:
+def masked(name: ServiceName, runtime: bool = False, user: User = None) -> Planned:
     """Make sure that a service cannot be started at all.
 
     name: The service.
@@ -525,7 +526,7 @@ def masked(name: Name, runtime: bool = False, user: User = None) -> Planned:
 
 
 @requires_feature("maskable")
-def unmasked(name: Name, runtime: bool = False, user: User = None) -> Planned:
+def unmasked(name: ServiceName, runtime: bool = False, user: User = None) -> Planned:
     """Make sure that a service can be started.
 
     name: The service.

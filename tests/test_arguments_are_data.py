@@ -261,6 +261,7 @@ ATTACKS = {
         'deb http://e x y:\n  pkgrepo.managed:\n    - comments: ["a\\ndeb http://e x y"]'
     ),
     "service.running: name": '"-H":\n  service.running: []',
+    "service.dead: name": '"-.service":\n  service.dead: []',
     "user.present: fullname": 'zoe:\n  user.present:\n    - fullname: "a\\0b"',
 }
 

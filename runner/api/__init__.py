@@ -46,6 +46,7 @@ from runner.api.argtypes import (
     Pattern,
     Secret,
     Separator,
+    ServiceName,
     ShellWords,
     TextEncoding,
     TreeFolder,

@@ -337,6 +337,10 @@ def name_problem(value: str) -> str | None:
     return line_problem(value)
 
 
+def _service_problem(value: str) -> str | None:
+    return None if value in ("-.mount", "-.slice") else name_problem(value)
+
+
 def unknown_encoding(name: str) -> str | None:
     """What is wrong with the name of an encoding of texts; None for nothing, and for no name."""
     try:
@@ -400,6 +404,8 @@ WordsLine = Annotated[Line, Munge(lambda text: " ".join(text.split()))]
 # a Line that is never taken for an option
 NameOrEmpty = Annotated[str, Check(name_problem, PLAIN_NAME), Munge(without_end)]
 Name = Annotated[NameOrEmpty, NotEmpty()]
+# a Name, or one of the two units that systemd itself has named like an option
+ServiceName = Annotated[str, Check(_service_problem, PLAIN_NAME), Munge(without_end), NotEmpty()]
 # a word of a line in a file, between blanks
 Column = Annotated[Name, Check(column_problem, "blanks at its ends do not count"), Munge(str.strip)]
 # between a name and its value; spaces may be one

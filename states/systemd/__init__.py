@@ -18,6 +18,7 @@ from runner.api import (
     Plan,
     Planned,
     Record,
+    ServiceName,
     StateFailed,
     here,
     planned_as,
@@ -77,7 +78,7 @@ def _starting(
 @file.validated
 @at_boot(_starting)
 def unit(
-    name: Name,
+    name: ServiceName,
     contents: str | None = None,
     drop_ins: dict[str, str] | None = None,
     timer: str | None = None,

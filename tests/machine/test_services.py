@@ -523,6 +523,15 @@ later.timer:
     - enable: True
 nosuch:
   service.running: []
+-.mount:
+  service.running: []
+accounted:
+  systemd.unit:
+    - name: -.slice
+    - restart: False
+    - contents: |
+        [Slice]
+        MemoryAccounting=no
 """
 
 
@@ -540,6 +549,8 @@ def test_instances_of_templates_timers_and_what_nobody_has(debian: Debian) -> No
     assert all(result["result"] for result in results.values()), results
     assert debian.read("systemctl is-active left@one later.timer") == "active\nactive"
     assert debian.read("systemctl is-enabled left@one later.timer") == "enabled\nenabled"
+    assert results["-.mount"]["comment"] == "The service -.mount is already running"
+    assert debian.read("systemctl show -P MemoryAccounting -- -.slice") == "no"
     again = debian.results("sls", "kinds", code=2)
     assert not any(result["changes"] for result in again.values())
 
