@@ -292,11 +292,10 @@ def fetched_aside(
     The clone stays as it is.
 
     words: what follows `git fetch`. None where that cannot be foreseen (it takes long, another
-    user's clone, a shallow one). Raises CommandFailed with what git says against it.
+    user's clone). Raises CommandFailed with what git says against it.
     """
     objects = look(["rev-parse", "--git-path", "objects"], cwd, user)
-    shallow = look(["rev-parse", "--is-shallow-repository"], cwd, user) != "false"
-    if objects is None or shallow or (user and users.info(user).get("uid") != os.geteuid()):
+    if objects is None or (user and users.info(user).get("uid") != os.geteuid()):
         return None
     own = os.path.join(cwd, objects).replace("\\", "\\\\").replace('"', '\\"')
     env = {

@@ -84,6 +84,7 @@ DIRTY = CLONE + "echo local > wt/f; "
 LOCKED = REMOTE + "mkdir -m 555 wt; "
 FULL = REMOTE + "mkdir wt; echo x > wt/x; "
 REWRITTEN = "cd r; git commit -q --amend -m rewritten; cd ..; "
+SHALLOW = REMOTE + "git clone -q --depth 1 file://$PWD/r wt; "
 OTHER = "git -C wt checkout -q -b dev origin/dev; "
 TWICE = "git -C r config --add foo.bar 1; git -C r config --add foo.bar 2; "
 GONE = "git -C r symbolic-ref HEAD refs/heads/gone; "
@@ -124,6 +125,26 @@ SCENARIOS = [
     git("latest", CLONE + REWRITTEN, fails="Fetch failed"),
     git("latest", CLONE + REWRITTEN, force_fetch=True, fails="not a fast-forward merge"),
     git("latest", CLONE + REWRITTEN, force_fetch=True, force_reset=True, rev="main"),
+    git("latest", SHALLOW + MORE, name="file://{tmp}/r", rev="main", depth=1),
+    git("latest", SHALLOW + MORE, name="file://{tmp}/r", rev="main"),
+    git("latest", SHALLOW + REWRITTEN, name="file://{tmp}/r", rev="main", fails="Fetch failed"),
+    git(
+        "latest",
+        SHALLOW + REWRITTEN,
+        name="file://{tmp}/r",
+        rev="main",
+        force_fetch=True,
+        fails="not a fast-forward merge",
+    ),
+    git(
+        "latest",
+        SHALLOW + REWRITTEN,
+        name="file://{tmp}/r",
+        rev="main",
+        depth=1,
+        force_fetch=True,
+        force_reset=True,
+    ),
     git(
         "latest", CLONE + REWRITTEN + "git -C wt fetch -q ../r; ", rev="main", fails="Fetch failed"
     ),
