@@ -78,9 +78,10 @@ def takes_cr(expression: re.Pattern[str], repl: str, content: str, count: int) -
     return substituted(expression, repl, lines, count) != lines
 
 
-def added(text: str, content: str, at_end: bool, with_cr: bool = True) -> str:
-    """The text with further lines, which end as its first one does; with LF unless `with_cr`."""
-    end = ending(text)
+def added(text: str, content: str, at_end: bool, end: str, with_cr: bool = True) -> str:
+    """The text with further lines. end: that of its lines, and of the new ones; these have LF
+    unless `with_cr`.
+    """
     own = end if with_cr else "\n"
     content = "".join(f"{line}{own}" for line in content.replace("\r\n", "\n").split("\n"))
     if not at_end:

@@ -147,11 +147,12 @@ class LargeText:
         """
         before = ""
         for block, _ in self.blocks():
-            if test(before + block):
+            text = before + block
+            if test(text):
                 return True
             if overlap:
-                tail = (before + block)[-overlap:]
-                before = tail[tail.find("\n") + 1 :]
+                at = len(text) - overlap
+                before = text[text.find("\n", at) + 1 :] if at > 0 else text
         return False
 
     # ---------------------------------------------------------------- editing

@@ -16,7 +16,7 @@ from modules.file.differences import diff as diff
 from modules.file.differences import lines_of as lines_of
 from modules.file.differences import not_shown, unified
 from modules.file.differences import shown as shown
-from modules.file.edits import added
+from modules.file.edits import added, ending
 from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Annotated, Fact, Group, Plan, Planned, Record, StateFailed, here
@@ -145,12 +145,13 @@ def has_lines(text: Text, chunk: str, ignore_whitespace: bool = True) -> bool:
     return text.any(test, overlap=len(chunk) + SPACES)
 
 
-def adding(content: str, at_end: bool, with_cr: bool = True) -> BlockEdit:
-    """The edit that adds lines to a text, as `added` does."""
+def adding(text: Text, content: str, at_end: bool, with_cr: bool = True) -> BlockEdit:
+    """The edit that adds lines to a text, as `added` does: they end as its first one does."""
+    end = ending(text.first())
 
     def edit(part: str, is_first: bool, is_last: bool) -> str:
         is_place = is_last if at_end else is_first
-        return added(part, content, at_end, with_cr) if is_place else part
+        return added(part, content, at_end, end, with_cr) if is_place else part
 
     return edit
 
@@ -277,7 +278,7 @@ def add_lines(
     lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
     if not lines:
         return f"File {name} is in correct state"
-    new = old.edited(adding("\n".join(lines), at_end)) or ""
+    new = old.edited(adding(old, "\n".join(lines), at_end)) or ""
     state = "updated" if exists else "created"
     yield Plan(
         {"diff": diff_by(show, old, new)},

@@ -96,7 +96,8 @@ def keyvalue(
     old = _lines.text_at(name) if exists else WholeText("")
     if prepend_if_not_found or prune:  # what it has to say, or to know, is about all lines
         old = old.whole("prepend_if_not_found" if prepend_if_not_found else "prune")
-    edit = _KeyEdit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
+    end = ending(old.first())
+    edit = _KeyEdit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune, end)
 
     def edited(part: str, is_first: bool, is_last: bool) -> str:
         if is_first:
@@ -152,9 +153,10 @@ class _KeyEdit:
         uncomment: str | None,
         key_ignores_case: bool,
         value_ignores_case: bool,
-        prune: bool = False,
+        prune: bool,
+        end: str,
     ) -> None:
-        self.prune = prune
+        self.prune, self.end = prune, end
         self.separator = separator
         self.most = most
         self.uncomment = uncomment
@@ -197,8 +199,7 @@ class _KeyEdit:
     def append(self, wanted: dict[str, Any]) -> None:
         """Add the keys that were not there to the end."""
         if missing := self._missing(wanted):
-            end = ending("".join(self.lines[:1]))
-            self.lines[-1:] = [_with_line_end(line, end) for line in self.lines[-1:]]
+            self.lines[-1:] = [_with_line_end(line, self.end) for line in self.lines[-1:]]
             self.lines += missing
             self.diff += ["- <EOF>\n", *(f"+ {line}" for line in missing), "+ <EOF>\n"]
 
@@ -209,9 +210,8 @@ class _KeyEdit:
             self.diff[:0] = ["  <SOF>\n", *(f"+ {line}" for line in missing)]
 
     def _missing(self, wanted: dict[str, Any]) -> list[str]:
-        end = ending("".join(self.lines[:1]))
         missing = [
-            f"{key}{self.separator}{value}{end}"
+            f"{key}{self.separator}{value}{self.end}"
             for key, value in wanted.items()
             if key not in self.seen
         ]

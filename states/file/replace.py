@@ -77,7 +77,7 @@ def replace(
         found = partial(found_in, expression, content)
         if not old.any(found, overlap=len(content) + 1):
             with_cr = not takes_cr(expression, text, content, count)
-            new = old.edited(_lines.adding(content, append_if_not_found, with_cr))
+            new = old.edited(_lines.adding(old, content, append_if_not_found, with_cr))
     if new is None:
         return "No changes needed to be made"
     changes = {"diff": _lines.diff_of(old, new) if show_changes else True}

@@ -84,7 +84,7 @@ def replace(
         expression, content, old
     ):
         with_cr = not edits.takes_cr(expression, text, content, int(count))
-        new = edits.added(old, content, append_if_not_found, with_cr)
+        new = edits.added(old, content, append_if_not_found, edits.ending(old), with_cr)
     return _write_text(path, old, new, backup, show_changes, dry_run, encoding)
 
 

@@ -79,13 +79,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 
 def outcome(edit: Any, path: Path, text: str, arguments: dict[str, Any]) -> tuple[object, ...]:
-    path.write_text(text)
+    path.write_bytes(text.encode())
     try:
         done = apply(edit, str(path), current=HarnessHere(path.parent), **arguments)
     except StateFailed as failure:
-        return failure.message, path.read_text()
+        return failure.message, path.read_bytes()
     said = getattr(done, "comment", done), getattr(done, "result", None)
-    return (*said, path.read_text())
+    return (*said, path.read_bytes())
 
 
 @pytest.mark.parametrize("number", range(len(EDITS)))
@@ -95,9 +95,9 @@ def test_blocks_give_what_the_whole_text_gives(
     edit, arguments = EDITS[number]
 
     @settings(max_examples=60)
-    @given(lines=TEXTS, ends=st.booleans())
-    def compare(lines: list[str], ends: bool) -> None:
-        text, found = "\n".join(lines) + "\n" * ends, []
+    @given(lines=TEXTS, ends=st.booleans(), end=st.sampled_from(["\n", "\r\n"]))
+    def compare(lines: list[str], ends: bool, end: str) -> None:
+        text, found = end.join(lines) + end * ends, []
         for large in (1 << 30, 0):
             small.setattr(large_texts, "LARGE", large)
             found.append(outcome(edit, tmp_path / "f", text, arguments))
