@@ -29,8 +29,8 @@ while at < len(data):
     at += _HEAD.size
     record = data[at : at + length]
     at += length
-    if type(marshal.loads(record)) is type(code):
-        record = marshal.dumps(code)
+    if type((kept := marshal.loads(record))[0]) is type(code):
+        record = marshal.dumps((code, *kept[1:]))
     out += _HEAD.pack(_MARK, key, len(record), zlib.crc32(record)) + record
 open(path, "wb").write(out)
 """

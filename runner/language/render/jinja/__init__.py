@@ -127,8 +127,7 @@ class Jinja:
         """
         head = headed(asked.text, asked.file)
         environment = self.environment(asked.saltenv, asked.sls, head)
-        texts = (head.text, *environment.texts(imports))
-        return environment.all_names(texts, asked.context)
+        return environment.all_names(head.text, head.lines, imports, asked.context)
 
     def syntax(self, text: str, file: str, saltenv: str) -> nodes.Template:
         """Return the syntax tree of an SLS."""

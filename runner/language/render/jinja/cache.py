@@ -19,6 +19,8 @@ from types import CodeType
 import jinja2
 
 from runner.language.render.jinja.codegen import Unit
+from runner.language.render.jinja.repeatable import Uses
+from runner.language.render.jinja.repeatable import names as names_in
 from runner.language.render.jinja.shared_code import Shaped, renamed
 from runner.model.stdlib import blake2b
 from runner.support.files.trusted_folder import TrustedFolder
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
-_MARK = b"tpl2"
+_MARK = b"tpl3"
 LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 
 
@@ -91,6 +93,17 @@ class Pack:
                 self._folder.remove(name)
 
 
+def unit(
+    code: CodeType,
+    uses: Uses,
+    texts: tuple[tuple[str, int], ...],
+    strings: tuple[str, ...],
+    names: tuple[str, ...],
+) -> Unit:
+    """The code of a shape as that of one text, with what is its own."""
+    return Unit(renamed(code, names), texts, strings, names_in(uses, strings, names))
+
+
 class TemplateStore:
     """The compiled code of texts: one record for each text, and one for each shape
     (shared_code.py).
@@ -99,7 +112,7 @@ class TemplateStore:
     def __init__(self, pack: Pack, options: str) -> None:
         self._pack = pack
         self._options = blake2b(options.encode()).digest()
-        self._codes: dict[bytes, CodeType] = {}  # what this run knows of them
+        self._codes: dict[bytes, tuple[CodeType, Uses]] = {}  # what this run knows of them
 
     def get(self, text: str) -> Unit | None:
         """The code of a text, if an earlier run made it."""
@@ -107,30 +120,29 @@ class TemplateStore:
         if data is None:
             return None
         key, texts, strings, names = marshal.loads(data)
-        code = self._code(key)
-        return Unit(renamed(code, names), texts, strings) if code else None
+        found = self._code(key)
+        return unit(*found, texts, strings, names) if found else None
 
-    def code(self, shape: tuple[Any, ...]) -> CodeType | None:
-        """The code of a shape, if there is some."""
+    def code(self, shape: tuple[Any, ...]) -> tuple[CodeType, Uses] | None:
+        """The code of a shape and what it uses, if there is some."""
         return self._code(self._key(repr(shape)))
 
-    def _code(self, key: bytes) -> CodeType | None:
+    def _code(self, key: bytes) -> tuple[CodeType, Uses] | None:
         if key not in self._codes:
             data = self._pack.get(key)
-            code = None if data is None else marshal.loads(data)
-            if not isinstance(code, CodeType):
+            if data is None:
                 return None
-            self._codes[key] = code
+            self._codes[key] = marshal.loads(data)
         return self._codes[key]
 
-    def put(self, text: str, code: CodeType, own: Shaped) -> None:
+    def put(self, text: str, code: CodeType, uses: Uses, own: Shaped) -> None:
         """Keep the code of a text, of a shape, for later runs."""
         if self._pack.holds_secret(text):
             return
         key = self._key(repr(own.shape))
         if key not in self._codes:
-            self._codes[key] = code
-            self._pack.put(key, marshal.dumps(code))
+            self._codes[key] = code, uses
+            self._pack.put(key, marshal.dumps((code, uses)))
         self._pack.put(self._key(text), marshal.dumps((key, own.texts, own.strings, own.names)))
 
     def value(self, tag: str, text: str) -> bytes | None:

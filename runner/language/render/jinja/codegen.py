@@ -12,6 +12,7 @@ from types import CodeType
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
+from runner.language.render.jinja.repeatable import Seen
 from runner.language.render.jinja.shared_code import Lifted
 from runner.model.records import Record
 
@@ -26,6 +27,7 @@ class Unit(Record):
     code: CodeType
     texts: tuple[tuple[str, int], ...]  # as typed, with their lines: `placed` in the code
     strings: tuple[str, ...]  # `given` in the code
+    names: frozenset[str] | None  # in it; None where it is not repeatable whatever they are
 
 
 class _Name(str):
@@ -57,6 +59,15 @@ class PlacedCodeGenerator(CodeGenerator):
 
     def __init__(self, environment: Any, name: str | None, *rest: Any, **options: Any) -> None:
         super().__init__(environment, _Name(name or "<template>"), *rest, **options)
+        self.seen = Seen()
+
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+        self.seen.see(node)
+        return super().visit(node, *args, **kwargs)
+
+    def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
+        self.seen.see(node)  # blocks have one that Jinja does not `visit`
+        super().visit_Filter(node, frame)
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
         for child in node.nodes:

@@ -16,9 +16,10 @@ from jinja2.lexer import Token
 
 from runner.language.render.jinja import repeatable
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment
-from runner.language.render.jinja.cache import TemplateStore
+from runner.language.render.jinja.cache import TemplateStore, unit
 from runner.language.render.jinja.codegen import PlacedCodeGenerator, Unit
-from runner.language.render.jinja.shared_code import TokenParser, renamed, shaped
+from runner.language.render.jinja.repeatable import Uses
+from runner.language.render.jinja.shared_code import TokenParser, shaped
 from runner.language.render.jinja.static_files import Verbatim
 from runner.language.render.jinja.untouched import without_jinja
 from runner.language.render.renderers.files import read_text
@@ -113,10 +114,9 @@ class PlacedEnvironment(BoundedEnvironment):
     files: dict[str, str]  # template name -> file as a message names it
     own_globals: dict[str, Any]
     verbatims: dict[str, tuple[Verbatim | None, Callable[[], bool]]]  # whether it is that file yet
-    known_names: dict[str, frozenset[str] | None]  # in texts
     notes: Notes | None = None  # those of the current rendering
     units: dict[str, Unit]  # the compiled code of texts
-    codes: dict[tuple[Any, ...], CodeType]  # that of shapes
+    codes: dict[tuple[Any, ...], tuple[CodeType, Uses]]  # that of shapes
     store: TemplateStore | None = None  # where it is kept between runs
     fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
 
@@ -166,17 +166,20 @@ class PlacedEnvironment(BoundedEnvironment):
             own = shaped(
                 _without(above, self._tokens(text, name, file), len(self.newline_sequence))
             )
-            code = self.codes.get(own.shape) or (self.store.code(own.shape) if self.store else None)
-            if code is None:
+            found = self.codes.get(own.shape)
+            if found is None and self.store:
+                found = self.store.code(own.shape)
+            if found is None:
                 generator = PlacedCodeGenerator(self, name, file, optimized=False)
                 generator.visit(TokenParser(self, own.tokens, name, file).parse())
                 code = compile(generator.stream.getvalue(), file, "exec")  # type: ignore[attr-defined]
-            self.codes[own.shape] = code
+                found = code, generator.seen.uses()
+            self.codes[own.shape] = found
         except jinja2.TemplateSyntaxError:
             self.handle_exception(source=text)
         if self.store:
-            self.store.put(key, code, own)
-        return Unit(renamed(code, own.names), own.texts, own.strings)
+            self.store.put(key, *found, own)
+        return unit(*found, own.texts, own.strings, own.names)
 
     def _tokens(self, text: str, name: str, file: str) -> list[Token]:
         try:
@@ -204,27 +207,30 @@ class PlacedEnvironment(BoundedEnvironment):
             notes.before_altering()
         return notes.call(super().call, __context, __obj, args, kwargs)
 
-    def all_names(self, texts: Iterable[str], variables: Container[str]) -> frozenset[str] | None:
-        """The names in texts that are rendered as one, with these variables; None where they are
-        not repeatable.
+    def all_names(
+        self, text: str, above: int, imports: Iterable[str], variables: Container[str]
+    ) -> frozenset[str] | None:
+        """The names in a text and its imports, rendered with these variables; None where they are
+        not repeatable. above: as for `unit`.
         """
+        texts = [(text, above), *((text, 0) for text in self._texts(imports))]
         names: frozenset[str] = frozenset()
-        for text in texts:
-            if (own := self._names(text)) is None:
+        for part, before in texts:
+            if (own := self._names(part, before)) is None:
                 return None
             names |= own
         return None if any(name not in variables for name in repeatable.NEVER & names) else names
 
-    def _names(self, text: str) -> frozenset[str] | None:
+    def _names(self, text: str, above: int) -> frozenset[str] | None:
         """The names in a text itself; None where it is not repeatable whatever they are."""
-        if text not in self.known_names:
-            try:
-                self.known_names[text] = repeatable.names(self.parse(text))
-            except jinja2.TemplateError:
-                self.known_names[text] = None
-        return self.known_names[text]
+        if self.untouched(text) is not None:
+            return frozenset()
+        try:
+            return self.unit(text, "<template>", "<template>", above).names
+        except jinja2.TemplateError:
+            return None
 
-    def texts(self, names: Iterable[str]) -> Iterator[str]:
+    def _texts(self, names: Iterable[str]) -> Iterator[str]:
         """The texts of those of these templates that there are."""
         assert isinstance(self.loader, TreeLoader)
         for name in names:

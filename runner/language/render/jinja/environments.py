@@ -79,7 +79,7 @@ class Environments:
             raise RunnerError(f"{setter}: {problem}", place) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
-        environment.codes, environment.known_names = {}, {}
+        environment.codes = {}
         environment.store = self._pack.of(str(sorted(options.items()))) if self._pack else None
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
@@ -102,8 +102,10 @@ def _revision() -> list[tuple[int, int]]:
     names = (
         "codegen.py",
         "environment.py",
+        "repeatable.py",
         "shared_code.py",
         "tags.py",
+        "../../filters/__init__.py",
         "../../../support/yaml/load.py",
         "static_files.py",
         "untouched.py",

@@ -13,6 +13,15 @@ from jinja2.filters import FILTERS as DEFAULT_FILTERS
 from jinja2.tests import TESTS as DEFAULT_TESTS
 
 from runner.language.filters import REPEATABLE, TESTS
+from runner.language.render.jinja.shared_code import Lifted, own_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# what code asks for, but for its strings: names, and the numbers of the strings that name filters;
+# None where it is not repeatable
+Uses = tuple[tuple[str, ...], tuple[int, ...]] | None
 
 _NODES = frozenset(
     getattr(nodes, name)
@@ -40,37 +49,58 @@ ALTERING = frozenset(
 _TAGS = frozenset(["_read", "_imported", "_loaded"])
 
 
-def names(tree: nodes.Template) -> frozenset[str] | None:
-    """The names in a template, which may be those of what all templates have; None where it is not
-    repeatable.
-    """
-    found: set[str] = set()
-    waiting: list[nodes.Node] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if not _fits(node):
-            return None
+class Seen:
+    """What the nodes of a template ask for, as they are seen."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._filters: set[int] = set()
+        self._fits = True
+
+    def see(self, node: nodes.Node) -> None:
         if isinstance(node, nodes.Name):
-            found.add(node.name)
-        waiting += node.iter_child_nodes()
-    return frozenset(found)
+            self._names.add(node.name)
+        elif self._fits:
+            self._fits = self._is_fit(node)
+
+    def uses(self) -> Uses:
+        return (tuple(self._names), tuple(self._filters)) if self._fits else None
+
+    def _is_fit(self, node: nodes.Node) -> bool:
+        """Return whether a node is the same for the same values, but for its strings."""
+        if isinstance(node, nodes.Getattr):
+            return not node.attr.startswith("_") and node.attr not in _OTHERWISE
+        if isinstance(node, nodes.Const):
+            return type(node.value) is not str or node.value not in _OTHERWISE
+        if isinstance(node, nodes.ExtensionAttribute):
+            return node.name in _TAGS
+        if isinstance(node, nodes.Filter):
+            wanted: set[Any] = {node.name}
+            for arg in node.args[:1] if node.name == "map" else ():  # the name of a filter
+                named = arg.value if isinstance(arg, nodes.Const) else None
+                if isinstance(named, Lifted):
+                    self._filters.add(named.number)
+                else:
+                    wanted.add(named)
+            return wanted <= _FILTERS and not node.dyn_args
+        if isinstance(node, nodes.Test):
+            return node.name in _TESTS or (
+                node.name == "sameas" and all(map(_is_single, node.args))
+            )
+        return type(node) in _NODES
 
 
-def _fits(node: nodes.Node) -> bool:
-    """Return whether a node is the same for the same values."""
-    if isinstance(node, nodes.Call):
-        return not isinstance(node.node, nodes.ExtensionAttribute) or node.node.name in _TAGS
-    if isinstance(node, nodes.Getattr):
-        return not node.attr.startswith("_") and node.attr not in _OTHERWISE
-    if isinstance(node, nodes.Const):
-        return type(node.value) is not str or node.value not in _OTHERWISE
-    if isinstance(node, nodes.Filter):
-        first = node.args[:1] if node.name == "map" else []  # the name of a filter
-        named = {arg.value if isinstance(arg, nodes.Const) else None for arg in first}
-        return {node.name, *named} <= _FILTERS and not node.dyn_args
-    if isinstance(node, nodes.Test):
-        return node.name in _TESTS or (node.name == "sameas" and all(map(_is_single, node.args)))
-    return type(node) in _NODES
+def names(
+    uses: Uses, strings: tuple[str, ...], variables: tuple[str, ...]
+) -> frozenset[str] | None:
+    """The names in a template with these strings and variables (shared_code.py), which may be those
+    of what all templates have; None where it is not repeatable.
+    """
+    if uses is None or not _OTHERWISE.isdisjoint(strings):
+        return None
+    if any(strings[number] not in _FILTERS for number in uses[1]):
+        return None
+    return frozenset(own_name(name, variables) for name in uses[0])
 
 
 def _is_single(node: nodes.Node) -> bool:

@@ -107,15 +107,18 @@ def _numbered(tokens: list[Token]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def own_name(name: str, names: tuple[str, ...]) -> str:
+    """A name in the code of a shape, with the names of its variables."""
+    return _VARIABLE.sub(lambda variable: names[int(variable[1])], name) if names else name
+
+
 def renamed(code: CodeType, names: tuple[str, ...]) -> CodeType:
     """The code of a shape with the names of its variables."""
     if not names:
         return code
 
     def text(name: str) -> str:
-        return (
-            _VARIABLE.sub(lambda variable: names[int(variable[1])], name) if "zq" in name else name
-        )
+        return own_name(name, names) if "zq" in name else name
 
     def constant(value: Any) -> Any:
         if isinstance(value, str):

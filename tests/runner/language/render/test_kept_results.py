@@ -87,6 +87,9 @@ OTHERWISE = """
 x{% for name in salt %}{% break %}{% endfor %}
 {{ salt['own.seconds']() and 'x' }}
 {{ salt['own.odd']() and 'x' }}
+{{ ['b', 'a'] | map('ran' ~ 'dom') | list | length }}
+{% filter random %}x{% endfilter %}
+x{% set y | random %}x{% endset %}{{ y }}
 {{ salt.own is defined }}
 {{ x.upper }}
 x{% do salt['own.kept']().append(1) %}{{ salt['own.fresh']() }}
