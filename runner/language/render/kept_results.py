@@ -209,11 +209,12 @@ class KeptResults:
         assert self._functions is not None, "it has looked"
         with bounded(asked.file, self._opts.get("render_limit")):
             looks, same = ask_again(result.looks, self._functions)
-        if asked.sls or not same:
-            self._asked_again[key] = looks  # an SLS may be rendered when somebody needs its text
         if any(self._functions.is_of_the_tree(look.function) for look in looks):
             self.forget()  # which may have altered it
-        return same and self._is_of_same(result, asked.saltenv)
+        same = same and self._is_of_same(result, asked.saltenv)
+        if asked.sls or not same:
+            self._asked_again[key] = looks  # an SLS may be rendered when somebody needs its text
+        return same
 
     def _is_of_same(self, result: Result, saltenv: str) -> bool:
         """Return whether all that a result was made from is as it was, but for looks."""

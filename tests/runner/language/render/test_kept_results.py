@@ -179,6 +179,12 @@ def alter():
     __pillar__["altered"] = True
 
 
+def take():
+    note("taken ")
+    __pillar__["a"] = MACHINE.read_text()
+    return ""
+
+
 def kept():
     return KEPT
 
@@ -543,6 +549,15 @@ def test_functions_are_called_as_often_as_by_rendering(world: World) -> None:
         world.files["c.sls"] = f"{c}: test.nop\n"
         assert f"{look * 2}{world.pillar['a']}" in str(world.states("cache"))
         assert notes.read_text() == "12"
+
+
+def test_a_function_that_alters_the_pillar_is_called_once(world: World) -> None:
+    """It answers as before, and what stands behind it is another one."""
+    text, world.pillar["a"] = "{{ salt['own.take']() }}{{ pillar.a }}", "1"
+    for machine in "1121":
+        (world.folder / "machine").write_text(machine)
+        assert world.run([text], {}, {text: "1"}) == [machine]
+    assert (world.folder / "notes").read_text() == "taken " * 4
 
 
 def test_a_function_that_fails_is_called_as_often_as_by_rendering(world: World) -> None:
