@@ -97,6 +97,17 @@ def test_a_damaged_version_is_none(kept: tuple[ContentStore, sqlite3.Connection,
     assert None in [store.get(content) for content in hashes]
 
 
+def test_a_version_that_is_made_of_itself_is_none(
+    kept: tuple[ContentStore, sqlite3.Connection, Path],
+) -> None:
+    store, database, file = kept
+    content = store.put_data(b"x")
+    itself = b"\0" + b"".join(number.to_bytes(8, "big") for number in (0, 33, 0, 0))
+    file.write_bytes(itself)
+    database.execute("UPDATE contents SET length = ?", (len(itself),))
+    assert store.get(content) is None
+
+
 def test_a_file_has_each_of_its_states_once(machine: Machine) -> None:
     disks = [*(f"/dev/d{n:04}" for n in range(12)), "/dev/d0003"]
     machine.write(
