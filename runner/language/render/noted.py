@@ -142,7 +142,9 @@ class Notes:
         answer = call(context, function, *args, **named)
         self._registry.looks = looks  # what it asks for itself is part of its answer
         result = digest(answer)
-        if arguments is None or result is None or arguments != _as_bytes(args, named):
+        same = arguments == _as_bytes(args, named)
+        same = same and not hasattr(function, "jinja_pass_arg")  # it gets the variables, too
+        if arguments is None or result is None or not same:
             self._is_searched = True
         else:
             self.looks.append(Look(name, arguments, result, answer))

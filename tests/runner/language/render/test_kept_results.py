@@ -153,6 +153,8 @@ FILES = {
 import time
 from pathlib import Path
 
+import jinja2
+
 MACHINE = Path(__file__).parents[2] / "machine"
 KEPT = []
 
@@ -197,6 +199,11 @@ def boom(text):
     if note(text) == "broken":
         raise ValueError("it is broken")
     return text
+
+
+@jinja2.pass_context
+def told(context):
+    return context["x"]
 
 
 class Odd:
@@ -327,6 +334,14 @@ def test_a_large_pillar_is_not_looked_at_again_and_again(
     assert world.count(texts, made) == 2
     world.pillar["a"] = 5
     assert world.run(texts, CONTEXT, made) == ["5 first", "x", "5 second"]
+
+
+def test_what_is_too_large_to_be_looked_at_may_have_been_altered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_results, "MOST_LOOKED_AT", 0)
+    text = "x{% do salt['own.alter']() %}"
+    assert [world.count([text], {text: "x"}) for _ in range(3)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("text", _texts(OTHERWISE))
@@ -574,6 +589,11 @@ def test_a_function_that_fails_is_called_as_often_as_by_rendering(world: World) 
             notes.write_text("")
             assert [world.run([text], {}, {text: "1\n2"}), world.states("cache")] == made
             assert notes.read_text() == called
+
+
+def test_a_function_that_gets_the_variables_is_no_look(world: World) -> None:
+    text = "{{ salt['own.told']() }}"
+    assert [world.run([text], CONTEXT, {text: "one"}) for _ in range(3)] == [["one"]] * 3
 
 
 def test_a_variable_may_be_called_like_the_functions(world: World) -> None:
