@@ -177,6 +177,11 @@ def fill(mapping):
     mapping["filled"] = True
 
 
+def fill_some(mapping):
+    if MACHINE.exists():
+        mapping["filled"] = True
+
+
 def alter():
     __pillar__["altered"] = True
 
@@ -589,6 +594,15 @@ def test_a_function_that_fails_is_called_as_often_as_by_rendering(world: World) 
             notes.write_text("")
             assert [world.run([text], {}, {text: "1\n2"}), world.states("cache")] == made
             assert notes.read_text() == called
+
+
+def test_a_function_that_alters_what_it_is_given_is_noticed(world: World) -> None:
+    """It answers nothing, as before."""
+    text = "x{% set own = {} %}{% do salt['own.fill_some'](own) %}{{ own }}"
+    assert [world.count([text], {text: "x{}"}) for _ in range(2)] == [1, 0]
+    (world.folder / "machine").write_text("")
+    made = [world.run([text], CONTEXT, {text: "x{}"}) for _ in range(2)]
+    assert made == [["x{'filled': True}"]] * 2
 
 
 def test_a_function_that_gets_the_variables_is_no_look(world: World) -> None:
