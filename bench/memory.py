@@ -148,10 +148,36 @@ CASES = [
         ("sls", "x"),
     ),
     Case(
-        "a template of 1 GB",
+        "a template of 1 GB without Jinja",
         both(sparse("states/big", 1024), sls(managed("salt://big", RENDERED))),
         ("sls", "x"),
+        bound=EDITED,
+    ),
+    Case(
+        "a template of 1 GB",
+        both(sparse("states/big", 1024, "{{ 1 }}"), sls(managed("salt://big", RENDERED))),
+        ("sls", "x"),
         2,
+        bound=EDITED,
+    ),
+    Case(
+        "a hash file of 100 MB",
+        both(
+            lines("sums", 100, "old"),
+            sls(managed("FOLDER/sums", "    - source_hash: FOLDER/sums\n")),
+        ),
+        ("sls", "x"),
+        2,
+        bound=EDITED,
+    ),
+    Case(
+        "a script of 1 GB",
+        both(
+            sparse("states/big", 1024, "#!/bin/sh\nexit 0\n"),
+            sls("x:\n  cmd.script:\n    - source: salt://big\n"),
+        ),
+        ("sls", "x"),
+        bound=EDITED,
     ),
     Case(
         "an append source of 1 GB",

@@ -103,6 +103,7 @@ _SUBMODULES = {
         "_contents.download": "cached_path download keep_download redacted",
         "_entries": "count_below entries_below same",
         "_find": "find",
+        "_contents.limits": "TooLarge",
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
-from io import FileIO
+from io import BufferedReader, FileIO
 
 from modules import _paths
 from modules._paths import fetched as fetched
@@ -27,7 +27,8 @@ from runner.api import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO
+    from collections.abc import Iterator
+    from typing import IO, Any
 
     from modules.file._contents.streamed import Contents
 
@@ -40,6 +41,9 @@ _KINDS = {
     bits.S_IFBLK: "block",
     bits.S_IFCHR: "char",
 }
+
+
+LONGEST_LINE = 1 << 20  # bytes
 
 
 class Stat(Record):
@@ -214,9 +218,23 @@ def _read(path: str, limit: int) -> bytes:
             data = limits.read_limited(file, path, limit)
     except OSError as problem:
         raise _explained(path, problem) from problem
+    _note_read(data)
+    return data
+
+
+def _note_read(data: bytes) -> None:
     if (doubted := planning.doubts()) is not None:
         doubted.note_read(data)
-    return data
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file that is not going to be written; a very long one in pieces."""
+    with opened_to_read(path) as file:
+        raw: Any = file
+        lines = BufferedReader(raw)
+        while line := lines.readline(LONGEST_LINE):
+            _note_read(line)
+            yield line
 
 
 @for_states

@@ -178,6 +178,11 @@ class Here(Protocol):
         render to, as what the file holds that it is for; where that is known, nothing is rendered.
         """
 
+    def template_marks(self) -> Sequence[bytes]:
+        """The bytes of which a template of Jinja in UTF-8 has some, unless rendering leaves it as
+        it is; none where that is not known.
+        """
+
     def render_pipe(
         self,
         text: str,

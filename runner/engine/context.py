@@ -10,6 +10,7 @@ from functools import cached_property
 from runner.api import StateFailed, planning
 from runner.engine import partial_changes
 from runner.engine.loader.registry import Registry
+from runner.language.render import jinja
 from runner.model import ordered_dict, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
@@ -428,6 +429,9 @@ class Current:
             GROUP_COMMIT.look_around()
         made = self.run.render(text, engine, context, file=file, saltenv=saltenv, probably=probably)
         return str(made)
+
+    def template_marks(self) -> Sequence[bytes]:
+        return jinja.template_marks(self.run.opts)
 
     def render_pipe(
         self,

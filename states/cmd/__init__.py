@@ -145,23 +145,22 @@ def script(
         raise StateFailed(
             f"Unable to cache script {url} from saltenv '{here.saltenv}'{reason}", changes=missing
         )
-    text = file.read_bytes(local).decode("utf-8", errors="surrogateescape")
+    data: file.Contents = file.streamed(local)
     if template:
         text = here.render(
-            text,
+            file.read_values(local).decode("utf-8", errors="surrogateescape"),
             template,
             {**(defaults or {}), **(context or {})},
             file=local,
             saltenv=here.saltenv,
         )
+        data = text.encode("utf-8", errors="surrogateescape")
     told = f"Command '{name}' would have been executed"
     yield _plan(told, {}, command.stateful, Alterations())
     command.refuse_surroundings()
-    _refuse_interpreter(text, url)
+    _refuse_interpreter(file.head_of(data), url)
     path = f"{here.scratch()}/{os.path.basename(url)}"
-    file.write(
-        path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=command.runas
-    )
+    file.write(path, data, mode="0700", user=command.runas)
     if command.runas:
         file.chown(os.path.dirname(path), command.runas, None)
     if source and not words and not args:
@@ -220,9 +219,9 @@ def _chosen(arguments: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any
     return {name: arguments[name] for name in names if name in arguments}
 
 
-def _refuse_interpreter(text: str, url: str) -> None:
+def _refuse_interpreter(head: bytes, url: str) -> None:
     """Raise StateFailed for a script whose first line names a program that is not there."""
-    first = text.partition("\n")[0]
+    first = head.partition(b"\n")[0].decode("utf-8", "surrogateescape")
     words = first.removeprefix("#!").split() if first.startswith("#!") else []
     if words and first.endswith("\r"):
         raise StateFailed(

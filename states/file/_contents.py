@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 
 from modules import file
@@ -211,11 +212,33 @@ def source_contents(
     """The contents of a source; what is only copied stays on disk until then. known, probably: as
     for `source_data`.
     """
-    return (
-        source_data(source, template, known, encoding, probably)
-        if template.engine
-        else file.streamed(source.path)
-    )
+    if not template.engine:
+        return file.streamed(source.path)
+    try:
+        return source_data(source, template, known, encoding, probably)
+    except file.TooLarge:
+        if not encoding.name and is_its_own_result(source.path, template.engine):
+            return file.streamed(source.path)
+        raise
+
+
+def is_its_own_result(path: str, engine: str) -> bool:
+    """Return whether a large template has nothing in it to be rendered, or is no text."""
+    if engine != "jinja":
+        return False
+    marks = here.template_marks()
+    contents, decode = file.streamed(path), codecs.getincrementaldecoder("utf-8")().decode
+    before, is_marked = b"", not marks
+    try:
+        for piece in contents.pieces():
+            decode(piece)
+            whole = before + piece  # a mark may begin in the piece before
+            is_marked = is_marked or any(mark in whole for mark in marks)
+            before = piece[1 - max(map(len, marks), default=0) :]
+        decode(b"", True)
+    except UnicodeDecodeError:
+        return _diff.is_binary(contents.head)
+    return not is_marked
 
 
 def source_data(
@@ -229,9 +252,9 @@ def source_data(
     known: what a template may ask of the state (name, user, mode, ...). probably: the bytes that a
     template may give.
     """
-    data = file.read_bytes(source.path)
     if not template.engine:
-        return data
+        return file.read_bytes(source.path)
+    data = file.read_values(source.path)
     if template.engine not in TEMPLATES:
         raise StateFailed(
             f"Unable to manage file: Specified template format {template.engine} is not supported"

@@ -20,6 +20,7 @@ from modules.file.edits import added, ending
 from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Annotated, Fact, Group, Plan, Planned, Record, StateFailed, here
+from states.file._contents import is_its_own_result
 from states.file._sources import Source
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 SPACES = 64 << 10  # characters of white space between the words of what a large text has
+_WORD = re.compile(r"\w+|[^\w\s]")
 HIDDEN = "<show_changes=False>"
 Value = str | int | float | bool
 Text = WholeText | LargeText
@@ -122,17 +124,39 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
     if it is none).
     """
     if ignore_whitespace:
-        if f"\n{chunk}\n" in f"\n{text}\n":  # literally: no expression has to be compiled
-            return True
-        words = re.findall(r"\w+|[^\w\s]", chunk)
-        return (
-            re.search(r"^\s*" + r"\s*".join(map(re.escape, words)) + r"\s*$", text, re.MULTILINE)
-            is not None
-        )
+        return f"\n{chunk}\n" in f"\n{text}\n" or _has_words(text, chunk)
     try:
         return matches(re.compile(chunk, re.MULTILINE), text)
     except re.error:
         return chunk in text
+
+
+def _has_words(text: str, chunk: str) -> bool:
+    """Return whether lines have the words of a chunk and nothing else. An expression of all words
+    would take a thousand times the chunk.
+    """
+    first = _WORD.search(chunk)
+    if first is None:
+        return re.search(r"^\s*$", text, re.MULTILINE) is not None
+    at = text.find(first[0])
+    while at >= 0:
+        if not text[text.rfind("\n", 0, at) + 1 : at].strip() and _are_words(text, at, chunk):
+            return True
+        end = text.find("\n", at)
+        at = text.find(first[0], end) if end >= 0 else -1
+    return False
+
+
+def _are_words(text: str, at: int, chunk: str) -> bool:
+    """Return whether lines that begin somewhere have just the words of a chunk."""
+    for word in _WORD.finditer(chunk):
+        while text[at : at + 1].isspace():
+            at += 1
+        if not text.startswith(word[0], at):
+            return False
+        at += len(word[0])
+    end = text.find("\n", at)
+    return not text[at : end if end >= 0 else len(text)].strip()
 
 
 def has_lines(text: Text, chunk: str, ignore_whitespace: bool = True) -> bool:
@@ -219,7 +243,12 @@ def _rendered(
         missing = ("file", url) if url.startswith("/") and not what else None
         reason = f": it is {what}" if what else ""
         raise StateFailed(f"Failed to load template file {url}{reason}", missing=missing)
-    data = file.read_bytes(path)
+    try:
+        data = (file.read_values if template else file.read_table)(path)
+    except file.TooLarge:
+        if not (template and is_its_own_result(path, str(template))):
+            raise
+        data, template = file.read_table(path), False
     if expected:
         _check_hash(url, data, expected)
     text = data.decode("utf-8", "surrogateescape")

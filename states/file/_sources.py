@@ -226,4 +226,4 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
         if verify.hash_name
         else [url.rpartition("/")[2], target.rpartition("/")[2]]
     )
-    return file.source_hash(file.read_bytes(path).decode("utf-8", "replace"), names)
+    return file.source_hash(path, names)

@@ -7,8 +7,12 @@ import os
 import re
 
 from modules import _paths
-from modules.file._look import opened
+from modules.file._look import lines_of, opened
 from runner.api import StateFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
 
@@ -61,22 +65,29 @@ def split_hash(text: str) -> tuple[str, str]:
     return algorithm, match[2].lower()
 
 
-def source_hash(text: str, names: list[str]) -> tuple[str, str]:
+def source_hash(path: str, names: list[str]) -> tuple[str, str]:
     """The hash of a file among the lines of a hash file. Raises StateFailed when no line has it.
     names: what it may be called, the best first.
 
     Understood are `digits  name`, `name digits`, `algorithm (name) = digits` and a lone hash.
     """
-    hashes = [entry for line in text.splitlines() if (entry := _line(line))]
-    for name in names:
-        for algorithm, digest, file in hashes:
-            if file and (file == name or os.path.basename(file) == os.path.basename(name)):
-                return algorithm, digest
-    nameless = [item for item in hashes if not item[2]]
-    if nameless or len(hashes) == 1:
-        algorithm, digest, _ = (nameless or hashes)[0]
-        return algorithm, digest
-    raise StateFailed(f"no hash of {names[0]} in the hash file")
+    wanted = {os.path.basename(name): number for number, name in enumerate(reversed(names), 2)}
+    best: tuple[int, str, str] = (0, "", "")
+    hashes = 0
+    for algorithm, digest, name in _hashes(path):
+        hashes += 1
+        rank = wanted.get(os.path.basename(name), 0) if name else 1
+        if rank > best[0] or hashes == 1:
+            best = rank, algorithm, digest
+    if best[0] or hashes == 1:
+        return best[1:]
+    raise StateFailed(f"no hash of {', '.join(names[:1])} in the hash file")
+
+
+def _hashes(path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield algorithm, digits and name of each hash in a file."""
+    for line in lines_of(path):
+        yield from filter(None, map(_line, line.decode("utf-8", "replace").splitlines()))
 
 
 _LINE = r"(?<![0-9A-Fa-f])([0-9A-Fa-f]{32,128})(?![0-9A-Fa-f])"

@@ -47,7 +47,7 @@ def limit_of_tables() -> int:
 
 def limit_of_values() -> int:
     """The bytes of a file that is read whole as values, which may take a hundred times its size
-    (YAML); 0 for no limit.
+    (YAML), or to be rendered; 0 for no limit.
     """
     return _limit(VALUES)
 

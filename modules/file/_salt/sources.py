@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,10 +49,9 @@ def extract_hash(
 
     hash_fn: the file of hashes. file_name, source, source_hash_name: the names to look for.
     """
-    text = _look.read_whole(path_given(hash_fn)).decode("utf-8", "replace")
     names = [source_hash_name] if source_hash_name else [source, file_name]
     try:
-        algorithm, digits = hash_in(text, [os.path.basename(name) for name in names if name])
+        algorithm, digits = hash_in(path_given(hash_fn), [name for name in names if name])
     except StateFailed:
         return None
     return {"hsum": digits, "hash_type": algorithm}

@@ -368,13 +368,25 @@ HASH_FILES = [
 
 
 @pytest.mark.parametrize(("text", "found"), HASH_FILES)
-def test_hash_files(text: str, found: tuple[str, str]) -> None:
-    assert file.source_hash(text, ["f.tar"]) == found
+def test_hash_files(text: str, found: tuple[str, str], tmp_path: Path) -> None:
+    assert hash_in(text, ["f.tar"], tmp_path) == found
 
 
-def test_hash_files_without_the_name() -> None:
+def hash_in(text: str, names: list[str], folder: Path) -> tuple[str, str]:
+    (folder / "sums").write_text(text)
+    return file.source_hash(f"{folder}/sums", names)
+
+
+def test_a_better_name_comes_before_an_earlier_line(tmp_path: Path) -> None:
+    text = f"{'a' * 64}\n{'b' * 64}  g.tar\n{SHA}  f.tar\n{'c' * 64}  f.tar\n"
+    assert hash_in(text, ["f.tar", "g.tar"], tmp_path) == ("sha256", SHA)
+    assert hash_in(text, ["h.tar", "g.tar"], tmp_path) == ("sha256", "b" * 64)
+    assert hash_in(text, ["h.tar"], tmp_path) == ("sha256", "a" * 64)
+
+
+def test_hash_files_without_the_name(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match=r"no hash of f\.tar"):
-        file.source_hash(f"{SHA}  a\n{SHA}  b\n", ["f.tar"])
+        hash_in(f"{SHA}  a\n{SHA}  b\n", ["f.tar"], tmp_path)
 
 
 @pytest.mark.parametrize("text", ["zork", "md5=abc", f"sha512={SHA}", ""])

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import properties as properties
 import pytest
 from harness import apply, look
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runner.api import StateFailed
+from states.file import _lines
 from states.file.append import append
 from states.file.prepend import prepend
 
@@ -77,3 +82,21 @@ def test_source_with_a_wrong_hash(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("s\n")
     with pytest.raises(StateFailed, match="expected hash"):
         look(append, str(tmp_path / "f"), source=str(tmp_path / "s"), source_hash="0" * 64)
+
+
+PARTS = st.lists(st.sampled_from(["a", "ab", "(", "é", " ", "\t", "\n", "\r", "\f"]), max_size=8)
+
+
+@given(text=PARTS.map("".join), chunk=PARTS.map("".join))
+def test_lines_have_the_words_of_a_chunk_whatever_is_between_them(text: str, chunk: str) -> None:
+    words = map(re.escape, re.findall(r"\w+|[^\w\s]", chunk))
+    expression = r"\s*".join(["^", *words, "$"])
+    found = f"\n{chunk}\n" in f"\n{text}\n" or re.search(expression, text, re.MULTILINE)
+    assert _lines.contains(text, chunk) is bool(found)
+
+
+def test_a_source_of_many_words(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("".join(f"word {n} and more\n" for n in range(20_000)))
+    (tmp_path / "f").write_text("before\n" + (tmp_path / "s").read_text().replace(" ", "\t"))
+    done = apply(append, str(tmp_path / "f"), source=str(tmp_path / "s"), template=None)
+    assert done.changes == {}

@@ -97,3 +97,61 @@ def test_a_program_that_returns_no_text(made: Path) -> None:
     assert result["result"] is False and not (made / "number").exists()
     assert "has to return the text of the file, not int" in result["comment"]
     assert f"{made}/states/d/number:1" in result["comment"]
+
+
+MIB = 1 << 20
+EDGE = b"x" * (256 * 1024 - 1)  # up to the last byte of a piece
+# source -> (its bytes, whether they are the file's)
+LARGE: dict[str, tuple[bytes, bool]] = {
+    "text": (b"line\n" * MIB, True),
+    "text without an end": (b"line\n" * MIB + b"end", True),
+    "picture": (b"\xff\x00{{ 1 }}" * MIB, True),
+    "zeros": (bytes(2 * MIB), True),
+    "a tag between two pieces": (EDGE + b"{{ 1 }}" + EDGE * 8, False),
+    "lines of another system": (b"line\r\n" * MIB, False),
+    "options": (b'#jinja2: {"trim_blocks": true}\n' + EDGE * 8, False),
+    "another encoding": (b"caf\xe9\n" * MIB, False),
+}
+
+
+@pytest.fixture(scope="module")
+def of_large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The files of large templates, where one MiB is rendered, and the results."""
+    folder = tmp_path_factory.mktemp("large")
+    machine = Machine(folder)
+    machine.config["edit_size_limit"] = 1
+    high = {}
+    for name, (data, _) in LARGE.items():
+        (folder / f"states/{name}").write_bytes(data)
+        high[name] = {
+            "file.managed": [
+                {"name": f"{folder}/{name}"},
+                {"source": f"salt://{name}"},
+                {"template": "jinja"},
+            ]
+        }
+    machine.write(all="#!json\n" + json.dumps(high))
+    return folder, machine.results("sls", "all", code=2)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_template_without_jinja_is_copied(
+    of_large: tuple[Path, dict[str, Any]], name: str
+) -> None:
+    folder, results = of_large
+    data, is_copied = LARGE[name]
+    if is_copied:
+        assert results[name]["result"] is True
+        assert (folder / name).read_bytes() == data
+    else:
+        assert "at most 1 MiB are read; `edit_size_limit`" in results[name]["comment"]
+        assert not (folder / name).exists()
+
+
+def test_with_other_marks_of_jinja_a_large_template_is_refused(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.config |= {"edit_size_limit": 1, "jinja_env": {"variable_start_string": "<<"}}
+    (tmp_path / "states/t").write_bytes(b"line\n" * MIB)
+    machine.write(a="{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n")
+    comment = machine.results("sls", "a", code=2)[f"{tmp_path}/f"]["comment"]
+    assert "at most 1 MiB are read" in comment

@@ -12,7 +12,7 @@ from functools import cached_property
 from runner.language.render.errors import source_lines, template_error
 from runner.language.render.jinja import environments
 from runner.language.render.jinja.options_line import Headed, headed
-from runner.language.render.jinja.untouched import has_usual_marks, without_jinja
+from runner.language.render.jinja.untouched import has_usual_marks, marks, without_jinja
 from runner.model.places import Source
 from runner.model.said_in import key_file
 from runner.sources.config import jinja_options
@@ -198,6 +198,11 @@ def _untouched(options: Mapping[str, Any], text: str, file: str, above: int) -> 
 def _as_typed(text: str, file: str, above: int) -> Pieces:
     """A text that is its own result."""
     return concat((Piece.make(text, file, 1 + above, True),) if text else ())
+
+
+def template_marks(opts: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """As `marks`, for a template that is not an SLS."""
+    return marks(_options(opts, _key(False), Headed("")))
 
 
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:

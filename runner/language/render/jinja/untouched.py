@@ -20,6 +20,15 @@ def has_usual_marks(options: Mapping[str, Any]) -> bool:
     )
 
 
+def marks(options: Mapping[str, Any]) -> tuple[bytes, ...]:
+    """The bytes of which a template in UTF-8 has some, unless it is its own result with the newline
+    that it ends with; none where the options leave that open.
+    """
+    if not has_usual_marks(options):
+        return ()
+    return (*(start.encode() for start in STARTS), b"#jinja2:", b"\r")
+
+
 def without_jinja(
     text: str, starts: tuple[str, ...] = STARTS, newline: str = "\n", *, keeps_newline: bool
 ) -> str | None:
