@@ -23,7 +23,7 @@ from modules.file._paths.planned_place import PlannedPlace
 from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_beside
 from modules.file._paths.walk import real_path, resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
-from runner.api import StateFailed, Unforeseen, here, lies_in
+from runner.api import StateFailed, Unforeseen, for_states, here, lies_in
 from runner.api.durability import make_contents_durable
 from runner.api.planning import only_files
 
@@ -126,6 +126,7 @@ def _fill(
     return unpacked
 
 
+@for_states
 def shortage(members: Sequence[Member], target: str) -> str:
     """Describe what space is missing on the target's file system to unpack members there; empty
     when they fit.

@@ -256,6 +256,7 @@ def read_whole(path: str) -> bytes:
         return limits.read_limited(file, path, limits.limit_of_edits())
 
 
+@for_states
 def same_contents(path: str, contents: Contents) -> bool:
     """Return whether a file holds just these contents."""
     with opened_to_read(path) as file:

@@ -7,7 +7,7 @@ import errno
 from collections.abc import Generator
 from types import FunctionType
 
-from runner.language.arguments import schema
+from runner.language.arguments import scalars, schema
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.model.plain_values import text_of
@@ -48,6 +48,26 @@ def apology(error: BaseException, is_built_in: bool = False) -> str:
     """The comment of a state that an exception ended. is_built_in: the state is of the library; the
     author of one of the tree is told what Python said, and where.
     """
+    if cause := _cause(error):
+        return cause
+    if isinstance(error, OSError) and error.strerror and is_built_in:
+        return _refusal(error)
+    if isinstance(error, UnicodeDecodeError) and is_built_in:
+        return f"A text that was read is not {error.encoding.upper()}: byte {error.start + 1}"
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    if is_built_in:
+        return (
+            f"This state met something that it does not expect, which is a mistake of runner:"
+            f" {text_of(error)}{last}"
+        )
+    return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"
+
+
+def _cause(error: BaseException) -> str:
+    """Return what is behind an exception that any code may meet; empty for others."""
     if isinstance(error, RecursionError):
         return (
             "This goes too deep: folders or values are nested in each other more often than can be"
@@ -63,20 +83,7 @@ def apology(error: BaseException, is_built_in: bool = False) -> str:
             f"A path or an argument contains {half}, half a character, which the system does not"
             " take"
         )
-    if isinstance(error, OSError) and error.strerror and is_built_in:
-        return _refusal(error)
-    if isinstance(error, UnicodeDecodeError) and is_built_in:
-        return f"A text that was read is not {error.encoding.upper()}: byte {error.start + 1}"
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    if is_built_in:
-        return (
-            f"This state met something that it does not expect, which is a mistake of runner:"
-            f" {text_of(error)}{last}"
-        )
-    return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"
+    return ""
 
 
 _SCRATCH = pattern(r"/.*/scratch-\w+/")  # a folder of the state, of which nobody knows
@@ -111,37 +118,74 @@ def of_call(
     error: Exception,
 ) -> Exception:
     """An exception of a call as the mistake that it is: arguments that the function does not take,
-    or values that it cannot use.
-    """
-    try:
-        named_arguments(name, function, args, kwargs)
-    except RunnerError as refused:
-        return refused
-    return attributed(name, function, error)
-
-
-def attributed(name: str, function: Callable[..., Any], error: Exception) -> Exception:
-    """An exception of a function of the tree as a mistake of its author, of one of ours as what was
-    given, or a bug.
+    values that it cannot use, code of the tree; the exception itself for a bug of ours.
     """
     import inspect
     import traceback
 
+    try:
+        given = named_arguments(name, function, args, kwargs)
+    except RunnerError as refused:
+        return refused
     code = getattr(inspect.unwrap(function), "__code__", None)
     lines = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if code and frame.filename == code.co_filename
     ]
-    message = f"{name}: {type(error).__name__}: {error}"
-    if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
-        return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
-    # of what was given
-    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):
-        return RunnerError(
-            message, hint=f"look at the values; `runner doc {name}` shows what it takes"
-        )
-    return error
+    if getattr(function, "__module__", "").startswith("runner_tree_"):
+        message = f"{name}: {type(error).__name__}: {error}"
+        if lines:
+            return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
+        return RunnerError(message) if isinstance(error, OF_VALUES) else error
+    if isinstance(error, OSError) and error.strerror:
+        return RunnerError(f"{name}: {_refusal(error)}")
+    problem = _cause(error) or _own_words(error) or _misfit(function, given)
+    if not problem and isinstance(error, OF_VALUES):
+        problem = "it cannot use these values"
+    hint = f"look at the values; `runner doc {name}` shows what it takes"
+    return RunnerError(f"{name}: {problem}", hint=hint) if problem else error
+
+
+OF_VALUES = (TypeError, ValueError, LookupError, AttributeError)
+
+
+def _own_words(error: Exception) -> str:
+    """Return what an exception says that a `raise` of ours made: Python's words are for nobody who
+    does not see the code.
+    """
+    import opcode
+
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or not isinstance(error, OF_VALUES):
+        return ""
+    code = last.tb_frame.f_code.co_code
+    is_raised = code[last.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
+    room = last.tb_frame.f_globals.get("__name__", "").partition(".")[0]
+    return text_of(error) if is_raised and room in ("runner", "modules", "states") else ""
+
+
+def _misfit(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+    """Return what is wrong with the first value that is none of its argument's type; empty where
+    all are.
+    """
+    for key, parameter in schema.schema_of(schema.flat(function)).parameters.items():
+        value, shape = given.get(parameter.name, parameter.default), parameter.shape
+        if value == parameter.default or (value is None and shape.nullable):
+            continue
+        expected = f"{key}: expected {shape.title}"
+        problem = expected if shape.hidden else f"{expected}, got {scalars.show(value)}"
+        try:
+            taken = shape.convert(value)
+        except scalars.Mismatch as mismatch:
+            return problem if shape.hidden or mismatch.path else f"{key}: {mismatch.problem}"
+        except ValueError:  # half a character
+            return problem
+        if taken != (list(value) if isinstance(value, tuple) else value):
+            return problem
+    return ""
 
 
 def named_arguments(

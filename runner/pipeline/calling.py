@@ -16,7 +16,7 @@ from runner.support.log import LOG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from runner.model.places import Value
@@ -46,20 +46,27 @@ def call(
         secrets.collect_call([list(args), given], session.options.secret_keys)
         direct = Current(session.run, called_directly=True)
         with running(direct), nullcontext() if options.test else changes_allowed():
-            try:
-                answer = called(*args, **kwargs)
-                for warning, _ in [*current.warnings, *direct.warnings]:
-                    warn(session, secrets.mask(warning))
-                secrets.recall(options.state_dir)
-                return secrets.mask(answer, former=True), session.run.took_failure()
-            except StateFailed as failure:
-                raise RunnerError(f"{function}: {failure.message}") from None
-            except RunnerError:
-                raise
-            except ChangeNotAllowed:
-                hint = "without --test it does"
-                raise RunnerError(
-                    f"{function} changes the machine: a dry run does not call it", hint=hint
-                ) from None
-            except Exception as error:
-                raise partial_changes.attributed(function, called, error) from error
+            answer = answered(function, called, args, kwargs)
+            for warning, _ in [*current.warnings, *direct.warnings]:
+                warn(session, secrets.mask(warning))
+            secrets.recall(options.state_dir)
+            return secrets.mask(answer, former=True), session.run.took_failure()
+
+
+def answered(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """The answer of a function. Raises RunnerError where it fails, anything for a bug of ours."""
+    try:
+        return function(*args, **kwargs)
+    except StateFailed as failure:
+        raise RunnerError(f"{name}: {failure.message}") from None
+    except RunnerError:
+        raise
+    except ChangeNotAllowed:
+        hint = "without --test it does"
+        raise RunnerError(
+            f"{name} changes the machine: a dry run does not call it", hint=hint
+        ) from None
+    except Exception as error:
+        raise partial_changes.of_call(name, function, args, kwargs, error) from error

@@ -98,7 +98,7 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
         ),
         (
             ["slsutil.merge", "{a: 1}", "5"],
-            "slsutil.merge: TypeError: only mappings can be laid over each other",
+            "slsutil.merge: only mappings can be laid over each other",
         ),
         (["saltutil.runner", "state.orch"], "the runner 'state.orch' is a Salt master's"),
     ],
