@@ -12,7 +12,6 @@ from types import CodeType
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
-from runner.language.render.jinja.repeatable import Seen
 from runner.language.render.jinja.shared_code import Lifted
 from runner.model.records import Record
 
@@ -59,15 +58,12 @@ class PlacedCodeGenerator(CodeGenerator):
 
     def __init__(self, environment: Any, name: str | None, *rest: Any, **options: Any) -> None:
         super().__init__(environment, _Name(name or "<template>"), *rest, **options)
-        self.seen = Seen()
+        self._visitors: dict[type[nodes.Node], Any] = {}
 
-    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
-        self.seen.see(node)
-        return super().visit(node, *args, **kwargs)
-
-    def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
-        self.seen.see(node)  # blocks have one that Jinja does not `visit`
-        super().visit_Filter(node, frame)
+    def get_visitor(self, node: nodes.Node) -> Any:
+        if (found := self._visitors.get(type(node))) is None:
+            found = self._visitors[type(node)] = super().get_visitor(node)
+        return found
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
         for child in node.nodes:
@@ -79,7 +75,7 @@ class PlacedCodeGenerator(CodeGenerator):
         if isinstance(node, nodes.TemplateData) and isinstance(node.data, Lifted):
             return node.data
         if not isinstance(node, nodes.TemplateData | nodes.Const) or isinstance(
-            node.as_const(), Lifted
+            node.as_const(frame.eval_ctx), Lifted
         ):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)

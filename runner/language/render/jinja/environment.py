@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cached_property
 from types import CodeType, FrameType
 
 import jinja2
@@ -18,8 +19,9 @@ from runner.language.render.jinja import repeatable
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment
 from runner.language.render.jinja.cache import TemplateStore, unit
 from runner.language.render.jinja.codegen import PlacedCodeGenerator, Unit
+from runner.language.render.jinja.parsing import TokenParser, quick_lexer
 from runner.language.render.jinja.repeatable import Uses
-from runner.language.render.jinja.shared_code import TokenParser, shaped
+from runner.language.render.jinja.shared_code import shaped
 from runner.language.render.jinja.static_files import Verbatim
 from runner.language.render.jinja.untouched import without_jinja
 from runner.language.render.renderers.files import read_text
@@ -107,6 +109,7 @@ class PlacedEnvironment(BoundedEnvironment):
     """An environment whose output knows where it was typed."""
 
     code_generator_class = PlacedCodeGenerator
+    lexer = cached_property(quick_lexer)
     concat = staticmethod(concat)
     mark = staticmethod(mark)
     included = staticmethod(included)
@@ -171,9 +174,10 @@ class PlacedEnvironment(BoundedEnvironment):
                 found = self.store.code(own.shape)
             if found is None:
                 generator = PlacedCodeGenerator(self, name, file, optimized=False)
-                generator.visit(TokenParser(self, own.tokens, name, file).parse())
+                parser = TokenParser(self, own.tokens, name, file)
+                generator.visit(parser.parse())
                 code = compile(generator.stream.getvalue(), file, "exec")  # type: ignore[attr-defined]
-                found = code, generator.seen.uses()
+                found = code, parser.uses
             self.codes[own.shape] = found
         except jinja2.TemplateSyntaxError:
             self.handle_exception(source=text)

@@ -102,6 +102,7 @@ def _revision() -> list[tuple[int, int]]:
     names = (
         "codegen.py",
         "environment.py",
+        "parsing.py",
         "repeatable.py",
         "shared_code.py",
         "tags.py",

@@ -27,10 +27,9 @@ _NODES = frozenset(
     getattr(nodes, name)
     for name in (
         "Template Output TemplateData Extends Block Include Import FromImport For If With Macro"
-        " CallBlock FilterBlock Assign AssignBlock ExprStmt Break Continue Name NSRef Const Tuple"
-        " List Dict Pair Keyword CondExpr Filter Test Call Getitem Getattr Slice Concat Compare"
+        " CallBlock FilterBlock Assign AssignBlock ExprStmt Break Continue NSRef Tuple"
+        " List Dict Pair Keyword CondExpr Call Getitem Slice Concat Compare"
         " Operand Mul Div FloorDiv Add Sub Mod Pow And Or Not Neg Pos InternalName"
-        " ExtensionAttribute"
     ).split()
 )
 _FILTERS = ({*DEFAULT_FILTERS} | REPEATABLE) - {"attr", "random"}
@@ -68,6 +67,8 @@ class Seen:
 
     def _is_fit(self, node: nodes.Node) -> bool:
         """Return whether a node is the same for the same values, but for its strings."""
+        if type(node) in _NODES:
+            return True
         if isinstance(node, nodes.Getattr):
             return not node.attr.startswith("_") and node.attr not in _OTHERWISE
         if isinstance(node, nodes.Const):
@@ -87,7 +88,7 @@ class Seen:
             return node.name in _TESTS or (
                 node.name == "sameas" and all(map(_is_single, node.args))
             )
-        return type(node) in _NODES
+        return False
 
 
 def names(

@@ -14,9 +14,7 @@ import keyword
 import re
 from types import CodeType
 
-from jinja2 import nodes
-from jinja2.lexer import Token, TokenStream
-from jinja2.parser import Parser
+from jinja2.lexer import Token
 
 from runner.model.records import Record
 
@@ -136,20 +134,3 @@ def renamed(code: CodeType, names: tuple[str, ...]) -> CodeType:
         co_name=text(code.co_name),
         co_qualname=text(code.co_qualname),
     )
-
-
-class TokenParser(Parser):
-    """Jinja's parser for tokens that are there already."""
-
-    def __init__(self, environment: Any, tokens: list[Token], name: str, file: str) -> None:
-        super().__init__(environment, "", name, file)
-        self.stream = TokenStream(iter(tokens), name, file)
-
-    def parse_primary(self, *arguments: Any, **named: Any) -> nodes.Expr:
-        token = self.stream.current
-        node = super().parse_primary(*arguments, **named)
-        return (
-            nodes.Const(token.value, lineno=token.lineno)
-            if isinstance(token.value, Lifted)
-            else node
-        )

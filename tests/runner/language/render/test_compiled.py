@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pytest
+from jinja2 import nodes
+from jinja2.lexer import Lexer, Token, TokenStream
+from jinja2.parser import Parser
 
 from runner.language.render.jinja import Jinja
 from runner.language.render.jinja.codegen import PlacedCodeGenerator
-from runner.language.render.jinja.shared_code import TokenParser, shaped
+from runner.language.render.jinja.parsing import TokenParser
+from runner.language.render.jinja.shared_code import shaped
 from runner.model.errors import RenderError
 from runner.support.files.trusted_folder import Untrusted
 
@@ -67,6 +73,78 @@ def test_the_code_of_a_shape_with_its_texts_is_the_code_of_the_template(text: st
     # a string that is put out
     made = re.sub(r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made)
     assert made == code(environment, environment._parse(text, "name", "file"))
+
+
+EXPRESSIONS = """
+a + 1 | b; not a.b[1:2](c, d=e) in f; -a ** 2 ~ 'b' 'c'; (a, b) if c else d
+{'a': b + 1, c: [d or e]}
+a is not defined and b is sameas none; a.b.c[d]['e'](*f, **g) | h(i=1) | j; 1.5e3 + 0x1f - 1_0 // .5
+a b; a + ; (a; a]; 'a; 1a; {% if %}; a if b else c if d; a < b == c; a[1:]; a.1.b; [1, 2,]
+() or (a,)
+é + ٣; a\n +\n b; loop.index; 'x'.format(1) % 2; a not b; a is b c; + - a; not not a; a,; ~a
+""".replace("\n", ";").split(";")
+TAGS = """
+{% for a, b in c + d if a is b recursive %}{{ loop(a) }}{% else %}x{% endfor %}
+{% for loop in a %}{% endfor %}
+{% for a in b %}{% block c scoped %}{{ a }}{% endblock %}{% endfor %}{% extends 'd' ~ e %}
+{% block a %}{% endblock %}{% block a %}{% endblock %}
+{% set a.b, c = d, 'e' %}{% set f | upper | trim %}{{ g }}{% endset %}{% do h() %}
+{% macro a(b, c=d + 1) %}{{ caller(varargs, kwargs) }}{% endmacro %}
+{% call(x) a(1) %}{{ x }}{% endcall %}
+{% from 'a' import b as c with context %}{% import d + 'e' as f %}
+{% include ['g', h] ignore missing %}
+{% filter indent(2) %}{% with a = b, c = a %}{{ c }}{% endwith %}{% endfilter %}
+{% raw %}{{ a }}{% endraw %}
+{% import_yaml 'a' as b with context %}{% load_json as c %}{{ self.d() }}{% endload %}{{ super() }}
+""".strip().split("\n")
+
+
+def outcome(environment: Any, lexer: Lexer, parser: Callable[[list[Token]], Any], text: str) -> Any:
+    try:
+        tokens = list(lexer.wrap(lexer.tokeniter(text, "name", "file"), "name", "file"))
+        return code(environment, parser(tokens))
+    except (jinja2.TemplateSyntaxError, SyntaxError) as mistake:
+        return type(mistake), str(mistake), mistake.lineno
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"block_end_string": "END", "variable_end_string": "0"}, {"line_statement_prefix": "%"}],
+)
+def test_lexer_and_parser_are_jinjas_with_less_work(options: dict[str, Any]) -> None:
+    environment = Jinja(lambda path, saltenv: None, {"jinja_env": options}).environment(
+        "base", False
+    )
+    end = options.get("variable_end_string", "}}"), options.get("block_end_string", "%}")
+
+    def jinjas(tokens: list[Token]) -> Any:
+        parser = Parser(environment, "", "name", "file")
+        parser.stream = TokenStream(iter(tokens), "name", "file")
+        return parser.parse()
+
+    def own(tokens: list[Token]) -> Any:
+        return TokenParser(environment, tokens, "name", "file").parse()
+
+    texts = [f"{{{{ {each} }}}}x{{% set a = {each} %}}" for each in EXPRESSIONS] + TAGS
+    for text in [*texts, *TEMPLATES]:
+        text = text.replace("}}", end[0]).replace("%}", end[1])
+        plain = outcome(environment, Lexer(environment), jinjas, text)
+        assert outcome(environment, environment.lexer, own, text) == plain, text
+
+
+def test_the_compiler_looks_for_nothing_in_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = Jinja(lambda path, saltenv: None, {}).environment("base", True)
+    asked: list[Any] = []
+
+    def find_all(node: nodes.Node, kind: Any) -> list[nodes.Node]:
+        asked.append(kind)
+        return []
+
+    monkeypatch.setattr(nodes.Node, "find_all", find_all)
+    for text in [*TEMPLATES, *TAGS]:
+        with suppress(jinja2.TemplateSyntaxError):
+            environment.unit(text, "name", "file")
+    assert asked == []
 
 
 NUMBERED = [  # each with the same in other names
