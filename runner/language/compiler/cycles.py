@@ -78,6 +78,7 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], chains: Mapping[Place, 
         if folded
         else (_line(chunks, edge, chains) for edge in edges)
     )
+    lines = _few(lines, f"({len(lines) - MOST} more lines)")
     chained = next(
         (edge.place for edge in edges if any(mark in chains.get(edge.place, "") for mark in "*?[")),
         None,
@@ -196,12 +197,18 @@ def _folded(
         yield f"within SLS {sls}: {len(some)} requisites {ends} ({_places(some)})"
 
 
+def _few(parts: list[str], between: str) -> list[str]:
+    """The first and the last of many parts."""
+    half = MOST // 2
+    return parts if len(parts) <= MOST else [*parts[:half], between, *parts[-half:]]
+
+
 def _places(edges: Iterable[Edge]) -> str:
     """The file once, and the lines."""
     lines: dict[str, list[int]] = {}
     for source in (edge.place.source for edge in edges):
         lines.setdefault(source.file, []).append(source.line)
     return "; ".join(
-        f"{file}:{','.join(str(number) for number in sorted(set(numbers)))}"
+        f"{file}:{','.join(_few([str(number) for number in sorted(set(numbers))], '...'))}"
         for file, numbers in lines.items()
     )

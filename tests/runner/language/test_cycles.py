@@ -36,6 +36,25 @@ def test_a_large_cycle_is_folded_by_sls(machine: Machine) -> None:
     assert "A cycle: 15 states depend on each other" in graph.read_text()
 
 
+def test_the_lines_of_a_very_large_cycle_are_bounded(machine: Machine) -> None:
+    size = 40
+    for n in range(size):
+        following = f"b{n + 1}" if n < size - 1 else "a0"
+        machine.write(
+            **{
+                f"b{n}": f"include: [{following[0]}{n + 1}]\n" * (n < size - 1)
+                + f"b{n}:\n  test.nop:\n    - require: [{{test: {following}}}]\n"
+            }
+        )
+    one = "".join(f"a{n}: {{test.nop: [require: [test: a{n + 1}]]}}\n" for n in range(size))
+    machine.write(a=f"include: [b0]\n{one}a{size}: {{test.nop: [require: [test: b0]]}}\n")
+    error = machine("sls", "a", code=1).stderr
+    assert "81 of them make one circle" in error
+    assert f"/a.sls:2,3,4,5,6,...,{size - 3},{size - 2},{size - 1},{size},{size + 1})" in error
+    assert "(32 more lines)" in error and "test: b0 has require on test: b1" in error
+    assert len(error) < 3000
+
+
 def cycle_hints(machine: Machine) -> list[str]:
     told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
     return [each["hint"] for each in told if each["code"] == "cycle"]
