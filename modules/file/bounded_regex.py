@@ -39,6 +39,11 @@ json.dump(answer, sys.stdout)
 """
 
 
+# what each match begins with; what may be repeated is no part of it
+_LITERAL = re.compile(r"(\^?)([\w \t\-=/,:;'\"@%&~`<>!#]+)(?![*?+{])")
+_PLAIN = re.ASCII | re.UNICODE | re.MULTILINE | re.DOTALL
+
+
 def substituted(
     expression: re.Pattern[str], repl: str, parts: Sequence[str], count: int
 ) -> list[str]:
@@ -70,7 +75,21 @@ def matching(
 
 def matches(expression: re.Pattern[str], text: str) -> bool:
     """Return whether an expression is in a text. Raises StateFailed when that takes too long."""
-    return matching(expression, [text])[0]
+    at = first_place(expression, text)
+    return at is not None and matching(expression, [text[at:]])[0]
+
+
+def first_place(expression: re.Pattern[str], text: str) -> int | None:
+    """The beginning of a text, or the first line that an expression may match; None where it
+    matches nothing. Of many states that each look for a line of one file, few have to search.
+    """
+    literal = None if expression.flags & ~_PLAIN else _LITERAL.match(expression.pattern)
+    if literal is None or "|" in expression.pattern or "(?" in expression.pattern:
+        return 0
+    anchor, word = literal.groups()
+    if not (anchor and expression.flags & re.MULTILINE):
+        return 0 if word in text else None
+    return 0 if text.startswith(word) else text.find(f"\n{word}") + 1 or None
 
 
 def _bounded(

@@ -46,7 +46,10 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
     """Replace what an expression matches. Raises StateFailed for a replacement that does not fit
     it.
     """
-    return substituted_parts(expression, repl, [text], count)[0]
+    at = bounded_regex.first_place(expression, text)
+    if at is None and "\\" not in repl:
+        return text
+    return text[: at or 0] + substituted_parts(expression, repl, [text[at or 0 :]], count)[0]
 
 
 def substituted_parts(
@@ -68,7 +71,10 @@ def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     """Return whether the text matches, or has already got the lines that would be added."""
     if matches(expression, text):
         return True
-    lines = r"\r?\n".join(map(re.escape, content.split("\n")))
+    first, *_ = rows = content.split("\n")
+    if first not in text and not expression.flags & re.IGNORECASE:
+        return False
+    lines = r"\r?\n".join(map(re.escape, rows))
     return re.search(rf"^{lines}\r?$", text, expression.flags | re.MULTILINE) is not None
 
 
