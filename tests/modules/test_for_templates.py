@@ -205,9 +205,8 @@ a:
     (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
     keys = ("tried", "raised", "versions", "crossed", "grains")
     assert [chunk[key] for key in keys] == [[5, True], "Test Exception", "Linux", "x", "m1"]
-    assert (
-        "ValueError: x" in machine("call", "test.raise_exception", "ValueError", "x", code=1).stderr
-    )
+    raising = machine("call", "test.raise_exception", "ValueError", "x", code=1)
+    assert "test.raise_exception: x" in raising.stderr
     assert "Odd: x" in machine("call", "test.raise_exception", "Odd", "x", code=1).stderr
     assert "begins with 1" in machine("call", "test.collatz", "0", code=1).stderr
 
