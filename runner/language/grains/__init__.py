@@ -58,7 +58,7 @@ class Grains(Mapping[str, "Any"]):
         hardware: bool = True,
     ) -> None:
         self._known: Facts = {"id": id, **static}
-        self._static = static
+        self._static = frozenset(static)  # templates may alter the configuration
         self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
         self._hardware = hardware
         self._computed: set[int] = set()

@@ -622,3 +622,12 @@ def test_what_dnf_says_of_a_restart(
     assert restart.why() == restart.PACKAGES
     os.utime(database, (0, 0))
     assert restart.why() == "", "of an earlier start, though somebody has read it"
+
+
+def test_who_alters_the_configuration_adds_no_grain() -> None:
+    static = {"role": "web"}
+    grains = Grains(static, id="vm", folders=())
+    static["new"] = "x"  # `salt['config.get']('grains').update(...)` in a template
+    assert "new" not in grains
+    assert grains.get("new", "none") == "none"
+    assert grains["role"] == "web"
