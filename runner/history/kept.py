@@ -61,6 +61,7 @@ class KeptRun:
     ) -> None:
         self.number, self.command, self.path = number, command, path
         self.store = ContentStore(state_dir, lambda: connection)
+        self._watchers: dict[str, list[str]] = {}  # by their contents
         self._connection = connection
         self.lost: dict[tuple[str, str], str] = {}  # former states that are not there, and why
 
@@ -187,11 +188,14 @@ class KeptRun:
         return tuple(_call(*row) for row in rows)
 
     def watchers(self, tag: str) -> Iterator[str]:
-        """The states that watched the one with a tag, as JSON."""
+        """The states that watched the one with a tag, each as JSON."""
         query = "SELECT content FROM watchers WHERE run = ? AND tag = ?"
         for (content,) in self._connection.execute(query, (self.number, tag)):
-            if data := self.store.get(content):
-                yield data.decode()
+            if content not in self._watchers:
+                said = json.loads(self.store.get(content) or b"[]")
+                each_alone = said and isinstance(said[0], str)  # of former versions
+                self._watchers[content] = list(map(json.dumps, [said] if each_alone else said))
+            yield from self._watchers[content]
 
 
 def _key(record: Kept, moves: Counter[str]) -> tuple[Any, ...]:

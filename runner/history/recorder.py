@@ -31,7 +31,7 @@ from runner.support.files.text import storable, storable_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from runner.model.former_state import FormerState
@@ -97,14 +97,15 @@ class History:
         *,
         look: Callable[[str, str], Mapping[str, Any]] = _no_state,
         along: Callable[[str], Iterable[str]] = lambda kind: (),
-        watchers: Callable[[str], Iterable[Chunk]] = lambda tag: (),
+        watchers: Callable[[str], Sequence[Sequence[Chunk]]] = lambda tag: (),
         graph: Callable[[], dict[str, Any]] = dict,
     ) -> None:
         """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all.
 
         look: the present state of a part of the machine, by its kind and name. along: the kinds
         that a change of one may change, too. watchers: the states that react to a change of the
-        state with a tag. graph: the requisites of the run, for its page.
+        state with a tag, in lists that many states share. graph: the requisites of the run, for its
+        page.
         """
         self.problem = ""
         self.notes: list[str] = []  # what else is to be told
@@ -124,6 +125,7 @@ class History:
         self._store: contents.ContentStore  # once the run is in the database
         self._look, self._along = look, along
         self._watchers, self._graph = watchers, graph
+        self._kept_watchers: dict[int, str] = {}  # their contents, by the lists
         self._started = 0.0
         self._sequence = 0  # of what was kept
         self._call = 0  # the number of the last call of a changer
@@ -469,7 +471,7 @@ class History:
             if not tag:
                 kept_as = storable(tag := result.tag)
             self._look_back(altered, made, str(result.chunk.place), kept_as)
-            if result.changes and self._about.kind == "run":
+            if own and result.changes and self._about.kind == "run":
                 self._note_watchers(tag)
             if as_before:  # these are many: into the database at once
                 self._write_journal()
@@ -608,16 +610,29 @@ class History:
 
     def _note_watchers(self, tag: str) -> None:
         """Record who reacts to a state that has altered something, for `runner undo --react`."""
-        for chunk in self._watchers(tag):
-            self._note_watcher(
-                tag, (chunk.state, chunk.fun, chunk.id, chunk.name, plain_values.plain(chunk.args))
-            )
+        for chunks in self._watchers(tag):
+            if id(chunks) not in self._kept_watchers:
+                self._kept_watchers[id(chunks)] = self._store.put_text(
+                    dumps(
+                        [
+                            (
+                                chunk.state,
+                                chunk.fun,
+                                chunk.id,
+                                chunk.name,
+                                plain_values.plain(chunk.args),
+                            )
+                            for chunk in chunks
+                        ]
+                    )
+                )
+            self._add_watchers(tag, self._kept_watchers[id(chunks)])
 
-    def _note_watcher(self, tag: str, words: tuple[object, ...]) -> None:
-        """Record one who reacts. tag: of the state that it watches; empty: it watches what an undo
-        restores. words: its state, function, ID, name and arguments.
+    def _add_watchers(self, tag: str, content: str) -> None:
+        """tag: of the state that they watch; empty: they watch what an undo restores. content: of
+        each its state, function, ID, name and arguments.
         """
-        row = (self._number, storable(tag), self._store.put_text(dumps(words)))
+        row = (self._number, storable(tag), content)
         self._add("INSERT OR IGNORE INTO watchers VALUES (?, ?, ?)", row)
 
     def note_undone(self, tags: Iterable[str], watchers: Iterable[tuple[object, ...]]) -> None:
@@ -629,8 +644,8 @@ class History:
         with self._reporting_errors():
             rows = [(self._number, tag) for tag in tags]
             self._add("INSERT OR IGNORE INTO restored VALUES (?, ?)", *rows)
-            for words in watchers:
-                self._note_watcher("", words)
+            if words := list(watchers):
+                self._add_watchers("", self._store.put_text(dumps(words)))
             self._save(at_once=True)
 
     def _end(self, report: Report) -> None:

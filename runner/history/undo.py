@@ -221,10 +221,11 @@ def _watchers(
 ) -> Iterator[Watcher]:
     """The states that watched those whose work is taken back."""
     tags = list(dict.fromkeys(step.kept.tag for step in steps if not step.refused))
-    watched: dict[str, list[str]] = {}
+    watched: dict[str, dict[str, None]] = {}
     for tag in tags:
+        id_ = tag.split("_|-")[1] if tag else "undo"
         for text in run.watchers(tag):
-            watched.setdefault(text, []).append(tag.split("_|-")[1] if tag else "undo")
+            watched.setdefault(text, {})[id_] = None
     for text, ids in watched.items():
         state, function, id_, name, arguments = json.loads(text)
         subject = f"{arguments['user']}/{name}" if arguments.get("user") else name

@@ -6,11 +6,10 @@ its page.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
     from runner.engine.step import RunPlan
@@ -24,24 +23,25 @@ class KeptRelations:
     def __init__(self, plan: RunPlan, secrets: Secrets) -> None:
         self._plan, self._secrets = plan, secrets
 
-    def watchers(self, tag: str) -> Iterable[Chunk]:
+    def watchers(self, tag: str) -> Sequence[Sequence[Chunk]]:
         """The states with a mod_watch that watch another state, or listen to it, by its tag as
-        results have it.
+        results have it; those of one SLS file or pattern are the same list for all of it.
         """
-        return (self._plan.chunk(each) for each in chain.from_iterable(self._watchers.get(tag, ())))
+        return self._watchers.get(tag, ())
 
     @cached_property
-    def _watchers(self) -> dict[str, list[list[int]]]:
-        """By tags; those of one SLS file or pattern have the same list."""
-        by_targets: dict[tuple[int, ...], list[int]] = {}
+    def _watchers(self) -> dict[str, list[list[Chunk]]]:
+        together: dict[int | tuple[int, ...], tuple[tuple[int, ...], list[Chunk]]] = {}
         for group in self._plan.relations.edges.groups:
-            if group.kind.reaction in ("watch", "listen") and self._plan.steps[group.holder].reacts:
-                by_targets.setdefault(group.targets, []).append(group.holder)
-        watchers: dict[str, list[list[int]]] = {}
-        for targets, holders in by_targets.items():
+            step, targets = self._plan.steps[group.holder], group.targets
+            if group.kind.reaction in ("watch", "listen") and step.reacts:
+                key = targets if len(targets) == 1 else id(targets)
+                together.setdefault(key, (targets, []))[1].append(step.chunk)
+        watchers: dict[str, list[list[Chunk]]] = {}
+        for targets, chunks in together.values():
             for target in targets:
                 tag = self._secrets.chunk(self._plan.chunk(target)).tag
-                watchers.setdefault(tag, []).append(holders)
+                watchers.setdefault(tag, []).append(chunks)
         return watchers
 
     def graph(self) -> dict[str, Any]:

@@ -23,8 +23,9 @@ import pytest
 from command import Machine
 from needing import needs_root
 
+from runner.history.contents import ContentStore
 from runner.history.kept import Kept, KeptRun
-from runner.history.store import MIGRATIONS
+from runner.history.store import MIGRATIONS, open_history
 from runner.history.undo import UndoStep, earlier
 from runner.model.former_state import FormerState
 from runner.support.redaction import Secrets
@@ -533,6 +534,36 @@ def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> N
     machine("undo", "2", "--react", code=2)
     assert (machine.folder / "f").read_text() == "one\n"
     assert log.read_text() == "told\n" * 3
+
+
+def test_who_watched_a_whole_file_reacts_once(machine: Machine) -> None:
+    """What they are is kept once; a former version kept each by itself."""
+    reload = "{name}: {{cmd.wait: [name: 'echo {name} >> {{tmp}}/log', watch: [sls: files]]}}\n"
+    machine.write(
+        files="".join(f"'{{tmp}}/{name}': {{file.managed: [contents: x]}}\n" for name in "fg"),
+        a="include: [files]\n" + "".join(reload.format(name=name) for name in ("one", "two")),
+    )
+    machine("sls", "a")
+    with closing(sqlite3.connect(machine.folder / "cache/state/history.sqlite")) as history:
+        (contents,) = history.execute("SELECT count(DISTINCT content) FROM watchers").fetchall()
+        assert contents == (1,)
+    done = answer(machine, "undo", "--react", code=None)
+    paths = [str(machine.folder / name) for name in "fg"]
+    assert [sorted(each["of"]) for each in done["watchers"]] == [paths, paths]
+    assert (machine.folder / "log").read_text() == "one\ntwo\n" * 2
+
+
+def test_a_watcher_that_a_former_version_kept_is_known(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    said = json.dumps(["cmd", "wait", "reload", "true", {}])
+    with closing(open_history(str(tmp_path))) as database:
+        store = ContentStore(str(tmp_path), lambda: database)
+        store.begin(1, database.execute)
+        row = (1, "file_|-f_|-f_|-managed", store.put_text(said))
+        store.close()
+        database.execute("PRAGMA foreign_keys=OFF")
+        database.execute("INSERT INTO watchers VALUES (?, ?, ?)", row)
+        assert [*KeptRun(database, str(tmp_path), 1, "", "").watchers(row[1])] == [said]
 
 
 def test_an_older_history_is_undone(machine: Machine) -> None:
