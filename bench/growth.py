@@ -79,11 +79,14 @@ def watchers(folder: Path, count: int) -> Sequence[str]:
 
 
 def on_whole_files(
-    kind: str, command: Sequence[str] = ("sls",), options: Sequence[str] = ("-q",)
+    kind: str,
+    command: Sequence[str] = ("sls",),
+    options: Sequence[str] = ("-q",),
+    function: str = "test.nop",
 ) -> Callable[[Path, int], Sequence[str]]:
     """SLS files of 50 states, each of which has a requisite on all states of the file before it, or
     behind it; of those that it includes as well. command, options: what is before and behind the
-    name of the one that brings all.
+    name of the one that brings all. function: of the states.
     """
 
     def prepare(folder: Path, count: int) -> Sequence[str]:
@@ -96,7 +99,7 @@ def on_whole_files(
             (folder / f"f{number}.sls").write_text(
                 include
                 + "".join(
-                    f"s{number}_{n}:\n  test.nop:\n    - order: {50 * number + n + 1}\n{asked}"
+                    f"s{number}_{n}:\n  {function}:\n    - order: {50 * number + n + 1}\n{asked}"
                     for n in range(50)
                 )
             )
@@ -260,6 +263,16 @@ LOADS = (
             f"{kind} on whole SLS files", "states", (500, 1000, 2000, 4000), prepare, first=True
         )
         for kind, prepare in ((kind, on_whole_files(kind)) for kind in ("require", "prereq"))
+    ),
+    *(
+        Growing(
+            f"{kind} on whole SLS files that change",
+            "states",
+            (500, 1000, 2000),
+            on_whole_files(kind, function="test.succeed_with_changes"),
+            first=True,
+        )
+        for kind in ("watch", "onchanges", "listen")
     ),
     Growing(
         "the page of require on whole SLS files",

@@ -238,6 +238,35 @@ def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Pat
         assert many - some < 2.3 * (some - few), f"20: {few}, 40: {some}, 80: {many} lines"
 
 
+@pytest.mark.parametrize(
+    "kind", ["watch", "watch_any", "onchanges", "onfail", "listen", "listen_in"]
+)
+def test_reactions_to_many_states_cost_what_is_written(kind: str, tmp_path: Path) -> None:
+    """All states of an SLS alter a file, or fail with changes, and all of another react to them."""
+    source = "test.fail_with_changes: [" if kind == "onfail" else "file.managed: [contents: x, "
+    ends = {"changes": "", "reacts": ""}
+    asking, asked = ("changes", "reacts") if kind.endswith("_in") else ("reacts", "changes")
+    ends[asking] = f", {kind}: [sls: {asked}]"
+
+    def run(count: int) -> int:
+        changing = "".join(
+            f"c{n}: {{{source}name: {tmp_path}/{count}/new{n}, order: {n}{ends['changes']}]}}\n"
+            for n in range(count)
+        )
+        reacting = "".join(
+            f"r{n}: {{test.succeed_with_changes: [order: {count + n}{ends['reacts']}]}}\n"
+            for n in range(count)
+        )
+        files = {"changes": changing, "reacts": reacting}
+        files[asking] = f"include: [{asked}]\n{files[asking]}"
+        options = options_for(tmp_path / str(count), files)
+        return counted(lambda: stages.sls(options, [asking]), "modules")
+
+    run(3)  # what is loaded once
+    few, some, many = map(run, (20, 40, 80))
+    assert many - some < 2.3 * (some - few), f"20: {few}, 40: {some}, 80: {many} lines"
+
+
 @pytest.mark.parametrize("kind", ["require", "prereq"])
 @pytest.mark.parametrize("asked", ["page", "why"])
 def test_to_show_requisites_on_many_states_costs_what_is_written(

@@ -16,7 +16,7 @@ from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from runner.model.requisite_kinds import Reaction
 
@@ -25,7 +25,7 @@ SKIPPED = "State was not run because requisites were skipped by another state"
 NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 
 
-def decide(seen: Seen, pending: Sequence[str] = ()) -> Decision:
+def decide(seen: Seen, pending: Collection[str] = ()) -> Decision:
     """Decide by Salt's truth table.
 
     seen: the requisites of one chunk that order something, each with the result of its target; of a
@@ -49,29 +49,28 @@ def decide(seen: Seen, pending: Sequence[str] = ()) -> Decision:
         failed = [target for _, target in needed if target is not None and target.result is False]
         names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
-        return Decision(Verdict.FAIL, comment, (), _root(failed[0]), postponed)
+        return Decision(Verdict.FAIL, comment, _root(failed[0]), postponed)
     if refusals:
         return refusals[0]._replace(postponed=postponed)
     if _is_partly_prepared(seen):
         return RUN
-    changed = _changed_watches(seen)
-    if changed or "watch" in pending:
-        return Decision(Verdict.WATCH, changed=changed)
+    if _has_changed_watch(seen) or "watch" in pending:
+        return Decision(Verdict.WATCH)
     return Decision(Verdict.RUN, NOT_REACTED) if _skipped(_reacting(seen, "watch")) else RUN
 
 
-def _refusals(seen: Seen, pending: Sequence[str]) -> Iterator[Decision]:
+def _refusals(seen: Seen, pending: Collection[str]) -> Iterator[Decision]:
     """The conditions that are not met, in the order in which Salt asks for them."""
     prepared = [(edge, target) for edge, target in seen if edge.kind.prepares]
-    if prepared and not any(_sets_off(target) for _, target in prepared):
+    if prepared and not any(sets_off(target) for _, target in prepared):
         yield _refusal(prepared, "No changes detected")
     if _is_partly_prepared(seen):
         return
     onchanges = _reacting(seen, "onchanges")
-    firing = [target for _, target in onchanges if target is not None and _sets_off(target)]
+    firing = [target for _, target in onchanges if target is not None and sets_off(target)]
     fired = bool(firing)
     # with both Salt asks no more whether something failed
-    if not _onfail(seen) and not (fired and _changed_watches(seen)):
+    if not _onfail(seen) and not (fired and _has_changed_watch(seen)):
         if open_end := _may_fail(seen):
             told = f"It would be run if {open_end} failed"
             yield Decision(Verdict.OPEN, told, decided_by=open_end)
@@ -99,23 +98,21 @@ def _refusal(seen: Seen, comment: str) -> Decision:
     hindered = [target for _, target in seen if target is None or is_hindered(target)]
     cause = next((_root(target) for target in hindered if target is not None), None)
     comment = SKIPPED if _skipped(seen) else comment
-    return Decision(Verdict.SKIP, comment, (), cause, bool(hindered))
+    return Decision(Verdict.SKIP, comment, cause, bool(hindered))
 
 
 def _is_partly_prepared(seen: Seen) -> bool:
     """Return whether some of what a prereq looks at will change, and some not: Salt asks nothing
     more then.
     """
-    return len({_sets_off(target) for edge, target in seen if edge.kind.prepares}) == 2
+    return len({sets_off(target) for edge, target in seen if edge.kind.prepares}) == 2
 
 
-def _changed_watches(seen: Seen) -> tuple[Edge, ...]:
-    """The edges whose changes a state reacts to; of one whose module cannot react a watch is a
+def _has_changed_watch(seen: Seen) -> bool:
+    """Return whether a state reacts to a change; of one whose module cannot react a watch is a
     require.
     """
-    return tuple(
-        edge for edge, target in seen if edge.counts_as.reaction == "watch" and _sets_off(target)
-    )
+    return any(edge.counts_as.reaction == "watch" and sets_off(target) for edge, target in seen)
 
 
 class Telling(Record):
@@ -149,7 +146,7 @@ def telling(results: Sequence[Result]) -> Telling:
         )
         if says not in first:
             first[says] = place, result
-        elif result.result is False or _sets_off(result):
+        elif result.result is False or sets_off(result):
             more.append((place, result))
     return Telling((*first.values(),), more)
 
@@ -172,7 +169,7 @@ def _changed(target: Result | None) -> bool:
     return target.undecided or bool(target.changes)
 
 
-def _sets_off(target: Result | None) -> bool:
+def sets_off(target: Result | None) -> bool:
     """Return whether a change is one that others react to: the state itself may say that it is not
     (`skip_req`).
     """
@@ -186,7 +183,7 @@ def _reacting(seen: Seen, reaction: Reaction) -> Seen:
 
 def _skipped(seen: Seen) -> bool:
     """Return whether a change that sets nothing off is among some requisites."""
-    return any(_changed(target) and not _sets_off(target) for _, target in seen)
+    return any(_changed(target) and not sets_off(target) for _, target in seen)
 
 
 def _by_kind(seen: Seen) -> Mapping[RequisiteKind, list[Result]]:

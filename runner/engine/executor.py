@@ -30,20 +30,20 @@ from runner.model import diagnostics
 from runner.model.chunk import LEFT_OUT, Chunk, Edge, EdgeGroup, Edges
 from runner.model.errors import Diagnostic
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
-from runner.model.result import CRASHED, ENDS_RUN, PendingReaction, Report, Result
+from runner.model.result import CRASHED, ENDS_RUN, Report, Result
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from runner.engine.decide import Telling
     from runner.engine.parallel import Needs, ParallelStates
     from runner.engine.reaction_journal import ReactionJournal
     from runner.engine.step import Decision
 
-NAMING = (Verdict.FAIL, Verdict.WATCH)  # a decision that names all that it goes by
 # (result, whether it reacts to another state, whether a second run would change nothing) ->
 # (origin, note)
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
@@ -80,6 +80,9 @@ class Executor:
         ]
         self._called_now: int | None = None  # the state that an interrupt hits
         self._ending: Collection[int] = ()  # those whose files get their names, which it hits, too
+        # of the targets that many requisites share: what they say, and which of them have changed
+        self._lows: dict[int, list[Mapping[str, Any]]] = {}
+        self._titles: dict[tuple[int, bool], list[str]] = {}
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._beside: dict[int, Invoker] = {}  # who calls that
@@ -166,16 +169,16 @@ class Executor:
         if self.run.listeners.take(StateStarted):
             self.run.emit(StateStarted(chunk, self.number))
         may_react = bool(edges.groups or chunk.requisites) or step.self_refreshing
-        pending = self._pending(chunk) if may_react else ()
-        decision = self._decided(edges, pending)
+        is_pending = may_react and self._is_pending(chunk)
+        decision = self._decided(chunk, edges, is_pending)
         if is_declined and decision.verdict not in NOT_RUN:
             decision = DECLINED
-        shares = decision is RUN and not pending
+        shares = decision is RUN and not is_pending
         if self._shared.waiting and not shares:  # results come in the order of the run
             self._commit()
         if decision.verdict in NOT_RUN:
             return self._ended(
-                position, decisions.not_run_result(chunk, decision), decision, pending
+                position, decisions.not_run_result(chunk, decision), decision, is_pending
             )
         if self._overlaps and self._runs_parallel(position):
             self._start_parallel(position, decision)
@@ -198,24 +201,25 @@ class Executor:
             result = decisions.prereq_failed(result, failed)
         elif step.noop and self._noop_counts:
             result = result._replace(noop=True)
-        return self._ended(position, result, decision, pending)
+        return self._ended(position, result, decision, is_pending)
 
     def _ended(
         self,
         position: int,
         result: Result,
         decision: Decision,
-        pending: Sequence[PendingReaction] = (),
+        is_pending: bool = False,
         is_judged: bool = False,
     ) -> bool:
-        """Note a result; True when the run has to stop here. pending: the reactions of the state
-        that were due before it ran. is_judged: it has the reason of its changes.
+        """Note a result; True when the run has to stop here. is_pending: reactions of the state
+        were due before it ran. is_judged: it has the reason of its changes.
         """
         is_run = decision.verdict not in NOT_RUN
-        if pending and (self.run.dry if is_run else decision.postponed):
+        chunk = self.plan.steps[position].chunk
+        if is_pending and (self.run.dry if is_run else decision.postponed):
+            pending = self.tracker.pending(chunk)
             owed = reactions.described(pending, result.cause or decision.cause)
             result = result._replace(owed=owed)
-        chunk = self.plan.steps[position].chunk
         with undisturbed():  # what has run is told to all listeners
             if result.changes and not is_judged:
                 result = self._judged(position, result, decision)
@@ -245,8 +249,8 @@ class Executor:
     def _suppressed(self) -> reactions.SuppressedReactions:
         return reactions.SuppressedReactions(self.plan, self.results)
 
-    def _pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
-        return self.tracker.pending(chunk) if self._journal.has_any() else ()
+    def _is_pending(self, chunk: Chunk) -> bool:
+        return self._journal.has_any() and self.tracker.has_pending(chunk)
 
     # -------------------------------------------------- side by side
 
@@ -401,7 +405,7 @@ class Executor:
             result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
         if decision.verdict == Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
-        reaction = self.plan.reaction(position, result, decision) if step.reacts else None
+        reaction = self._reaction(position, result, decision) if step.reacts else None
         if reaction is not None:
             own = result
             result = call(
@@ -453,22 +457,51 @@ class Executor:
         not run ends here.
         """
         chunk = self.plan.chunk(position)
-        pending = self._pending(chunk)
-        decision = self._decided(self.plan.judged_by(position), pending)
+        is_pending = self._is_pending(chunk)
+        decision = self._decided(chunk, self.plan.judged_by(position), is_pending)
         if final and decision.verdict in NOT_RUN:
-            self._ended(position, decisions.not_run_result(chunk, decision), decision, pending)
+            self._ended(position, decisions.not_run_result(chunk, decision), decision, is_pending)
         return decision
 
-    def _decided(self, edges: Edges, pending: Sequence[PendingReaction]) -> Decision:
-        due = self.tracker.due(pending, self.run.results) if pending else ()
+    def _decided(self, chunk: Chunk, edges: Edges, is_pending: bool) -> Decision:
+        due = self.tracker.due(chunk, self.run.results) if is_pending else ()
         if not edges.groups and not due:
             return RUN
         told = [(group, self._telling(group)) for group in edges.groups if group.kind.orders]
         decision = decisions.decide([*self._seen(told)], due)
-        if decision.verdict in NAMING and any(telling.more for _, telling in told):
+        if decision.verdict == Verdict.FAIL and any(telling.more for _, telling in told):
             whole = [(group, telling._replace(first=telling.named)) for group, telling in told]
-            return decisions.decide([*self._seen(whole)], due)
+            return decisions.decide([*self._seen(whole)], due)  # which names all that failed
         return decision
+
+    def _reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
+        """The mod_watch to call, with what it reacts to."""
+        reaction = self.plan.reaction(position, result, decision)
+        if reaction is None or reaction.changed:
+            return reaction
+        changed: list[str] = []
+        needed: dict[str, list[Mapping[str, Any]]] = {}
+        for group in self.plan.relations.of(position).groups:
+            if group.counts_as.reaction == "watch" and group.kind.must_succeed == "all":
+                changed += self._changed(group)
+            if id(group.targets) not in self._lows:
+                lows = [self.plan.chunk(target).low for target in group.targets]
+                self._lows[id(group.targets)] = lows
+            needed.setdefault(str(group.kind), []).extend(self._lows[id(group.targets)])
+        return Reaction(tuple(changed), low={"__reqs__": needed})
+
+    def _changed(self, group: EdgeGroup) -> list[str]:
+        """What has changed of the states that a requisite stands for."""
+        key = id(group.targets), self.plan.steps[group.holder].noop
+        if key in self._titles:
+            return self._titles[key]
+        telling = self._telling(group)
+        seen = self._seen([(group, telling._replace(first=telling.named))])
+        steps = [self.plan.steps[edge.target] for edge, one in seen if decisions.sets_off(one)]
+        titles = [step.title for step in steps]
+        if self._outcomes.have_ended(group.targets):
+            self._titles[key] = titles
+        return titles
 
     def _telling(self, group: EdgeGroup) -> Telling:
         """What the states have come to that a requisite stands for; of a prereq their looks."""
@@ -551,7 +584,7 @@ class Executor:
             return self.results[position]
         look = self._called(position, decision, Mode.LOOK)
         may_change = self._overlaps and self.parallel.positions()
-        if not (may_change or self._pending(self.plan.chunk(position))):
+        if not (may_change or self._is_pending(self.plan.chunk(position))):
             self._outcomes.keep(position, look)
         return look
 
@@ -561,8 +594,8 @@ class Executor:
         done: set[int] = set()
 
         def is_due(position: int) -> bool:
-            pending = self._pending(self.plan.chunk(position))
-            return "listen" in self.tracker.due(pending, self.run.results)
+            chunk = self.plan.chunk(position)
+            return self._is_pending(chunk) and "listen" in self.tracker.due(chunk, self.run.results)
 
         for group in self.plan.listening(self._is_heard, is_due):
             position = group.holder
@@ -577,7 +610,7 @@ class Executor:
             if own is None or own.ran or not prepared:
                 own = self._listener(position)
             if own.result and not self.run.dry:
-                self.tracker.forget(chunk.tag, None, "listen")
+                self.tracker.forget(chunk, "listen")
 
     def _heard_of(self, group: EdgeGroup) -> Iterator[Edge]:
         return (edge for edge, _ in self._seen([(group, self._telling(group))]))

@@ -1,67 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
-They are kept in an SQLite file of their own.
+They are kept in an SQLite file of their own: those of earlier runs one by one; of the last run who
+reacts together, and what these have to react to.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 
+from runner.model.records import Record
 from runner.model.result import PendingReaction
 from runner.model.stdlib import Lock
 from runner.support.files import database
 from runner.support.files.folder_syncs import FOLDER_SYNCS
-from runner.support.files.text import storable
+from runner.support.files.text import storable, storable_row
 from runner.support.files.trusted_folder import trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-_Key = tuple[str, str, str]  # reactor, kind, source
 NAME = "debts.sqlite"
-VERSION = 1
-_TABLE = """
+VERSION = 2
+_OF_EARLIER = "SELECT reactor, kind, source, run, time, place FROM debts ORDER BY rowid"
+_OF_LAST = """
+SELECT reactor, kind, source, run, time, coalesce(nullif(reactors.place, ''), changes.place)
+FROM changes JOIN reactors USING (audience) ORDER BY changes.rowid, reactors.rowid
+"""
+_PREPARE = f"""
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS debts (
     reactor TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,
     time TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (reactor, kind, source)
-)
+);
+CREATE TABLE IF NOT EXISTS reactors (
+    audience INTEGER NOT NULL, kind TEXT NOT NULL, reactor TEXT NOT NULL, place TEXT NOT NULL,
+    PRIMARY KEY (audience, reactor)
+);
+CREATE TABLE IF NOT EXISTS changes (
+    audience INTEGER NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL, time TEXT NOT NULL,
+    place TEXT NOT NULL, PRIMARY KEY (audience, source)
+);
+INSERT OR IGNORE INTO debts {_OF_LAST};
+DELETE FROM reactors;
+DELETE FROM changes;
+PRAGMA user_version={VERSION};
+COMMIT;
 """
 
 
-class _ReactionIndex:
-    """Pending reactions, found by their reactors and by their sources."""
+class Audience:
+    """States that react in one way to the same others: each has yet to react to each of `changes`.
+    reactors: their tags, each with the place of its requisite; empty where the changes have it.
+    """
 
-    def __init__(self, pending_reactions: Iterable[PendingReaction] = ()) -> None:
-        self.pending_reactions: dict[_Key, PendingReaction] = {}
-        self._of: dict[
-            tuple[int, str], dict[_Key, PendingReaction]
-        ] = {}  # (0, reactor) and (2, source): their places in a key
-        self.add(pending_reactions)
+    __slots__ = ("changes", "kind", "number", "reactors")
 
-    def add(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        for pending in pending_reactions:
-            key = (pending.reactor, pending.kind, pending.source)
-            for index in (
-                self.pending_reactions,
-                *(self._of.setdefault((place, key[place]), {}) for place in (0, 2)),
-            ):
-                index[key] = pending
+    def __init__(self, kind: str, reactors: Mapping[str, str]) -> None:
+        self.kind = kind
+        self.reactors = {storable(tag): storable(place) for tag, place in reactors.items()}
+        self.changes: dict[str, Change] = {}  # by their sources
+        self.number = 0  # in the file, where it is of this run
 
-    def remove(self, keys: Iterable[_Key]) -> None:
-        for key in keys:
-            for index in (
-                self.pending_reactions,
-                *(self._of[place, key[place]] for place in (0, 2)),
-            ):
-                del index[key]
+    @property
+    def is_open(self) -> bool:
+        return bool(self.reactors and self.changes)
 
-    def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
-        """The reactions of a reactor, or else those to a source."""
-        return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
+    def owed_by(self, reactor: str) -> Iterator[PendingReaction]:
+        place = self.reactors[reactor]
+        for _, source, run, time, at in self.changes.values():
+            yield PendingReaction(reactor, self.kind, source, run, time, place or at)
+
+
+class Change(Record):
+    """What an audience has to react to."""
+
+    audience: Audience
+    source: str
+    run: str
+    time: str
+    place: str = ""
 
 
 class ReactionJournal:
@@ -83,150 +105,235 @@ class ReactionJournal:
         self._lock = Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._patience: database.Patience | None = None
-        self._known: _ReactionIndex | None = None
+        self._is_read = False
+        self._of_reactor: dict[str, list[Audience]] = {}
+        self._of_source: dict[str, list[Audience]] = {}  # those of this run
+        self._open: set[Audience] = set()
+        self._numbers = count(1)
+        self._written: set[Audience] = set()
 
-    def record(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        """Record pending reactions durably. Raises OSError when that cannot be done."""
+    def record(self, changes: Iterable[Change]) -> None:
+        """Record durably what has to be reacted to. Raises OSError when that cannot be done."""
         with self._lock:
-            self._record(pending_reactions)
-
-    def _record(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        import sqlite3
-
-        written = (PendingReaction(*map(storable, pending)) for pending in pending_reactions)
-        rows = [
-            pending
-            for pending in written
-            if (pending.reactor, pending.kind, pending.source)
-            not in self._index().pending_reactions
-        ]
-        if not rows:
-            return
-        try:
-            connection = self._open()
-            connection.execute("PRAGMA synchronous=FULL")
-            with connection:
+            self._read()
+            changes = [Change(change.audience, *storable_row(change[1:])) for change in changes]
+            new = [change for change in changes if change.source not in change.audience.changes]
+            if not new:
+                return
+            for change in new:
+                audience = change.audience
+                if not audience.number:
+                    audience.number = next(self._numbers)
+                    self._add(audience)
+                audience.changes[change.source] = change
+                self._open.add(audience)
+                self._of_source.setdefault(change.source, []).append(audience)
+            unwritten = {
+                change.audience: None for change in new if change.audience not in self._written
+            }
+            reactors = [
+                (audience.number, audience.kind, *reactor)
+                for audience in unwritten
+                for reactor in audience.reactors.items()
+            ]
+            with self._writing("FULL") as connection:
                 connection.executemany(
-                    "INSERT OR REPLACE INTO debts VALUES (?, ?, ?, ?, ?, ?)",
-                    [
-                        (row.reactor, row.kind, row.source, row.run, row.time, row.place)
-                        for row in rows
-                    ],
+                    "INSERT OR REPLACE INTO reactors VALUES (?, ?, ?, ?)", reactors
                 )
-        except sqlite3.Error as error:
-            raise OSError(f"{self._path}: {error}") from None
-        finally:
-            self._index().add(rows)
+                connection.executemany(
+                    "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?, ?)",
+                    [(change.audience.number, *change[1:]) for change in new],
+                )
+            self._written.update(unwritten)
+
+    def _add(self, audience: Audience) -> None:
+        for reactor in audience.reactors:
+            self._of_reactor.setdefault(reactor, []).append(audience)
 
     def has_any(self) -> bool:
         """Return whether any reaction is pending, or that cannot be read."""
         try:
-            return bool(self._index().pending_reactions)
+            self._read()
+            return bool(self._open)
         except OSError:
-            self._known = None  # whoever asks for them is told
+            self._is_read = False  # whoever asks for them is told
             return True
 
-    def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
-        """The pending reactions of one reactor (a tag)."""
-        return tuple(self._index().of(storable(reactor), None).values())
+    def has(self, reactor: str) -> bool:
+        """Return whether reactions of one reactor (a tag) are pending."""
+        with self._lock:
+            return bool(self._owing(storable(reactor)))
 
-    def settle(
-        self,
-        reactor: str | None = None,
-        source: str | None = None,
-        kinds: Collection[str] = (),
-        run: str | None = None,
-    ) -> None:
-        """Forget the reactions of a reactor, those to a source, of some kinds, of one run. Raises
+    def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
+        """The pending reactions of one reactor."""
+        with self._lock:
+            return self._pending(storable(reactor))
+
+    def _pending(self, reactor: str) -> tuple[PendingReaction, ...]:
+        found: dict[tuple[str, str], PendingReaction] = {}
+        for audience in self._owing(reactor):
+            for pending in audience.owed_by(reactor):
+                found.setdefault((pending.kind, pending.source), pending)
+        return tuple(found.values())
+
+    def due(self, reactor: str, waits: Callable[[str, str, str], bool]) -> set[str]:
+        """The kinds of a reactor's pending reactions. waits: tells of a kind, a source and a run
+        whether that reaction is not to be done now.
+        """
+        with self._lock:
+            return {
+                audience.kind
+                for audience in self._owing(storable(reactor))
+                if not all(
+                    waits(audience.kind, change.source, change.run)
+                    for change in reversed(audience.changes.values())
+                )
+            }
+
+    def _owing(self, reactor: str, kinds: Collection[str] = ()) -> list[Audience]:
+        """The audiences in which a reactor has yet to react, those of earlier runs first."""
+        self._read()
+        return [
+            audience
+            for audience in self._of_reactor.get(reactor, ())
+            if audience in self._open
+            and reactor in audience.reactors
+            and (not kinds or audience.kind in kinds)
+        ]
+
+    def settle(self, reactor: str, kinds: Collection[str] = ()) -> None:
+        """Forget the reactions of a reactor, of some kinds. Raises OSError when that cannot be
+        written.
+        """
+        with self._lock:
+            reactor = storable(reactor)
+            if audiences := self._owing(reactor, kinds):
+                self._sync()
+                for audience in audiences:
+                    del audience.reactors[reactor]
+                of_earlier = [(reactor, each.kind) for each in audiences if not each.number]
+                rows = [(each.number, reactor) for each in audiences if each.number]
+                closed = [(each.number,) for each in audiences if not each.reactors]
+                self._forget(
+                    audiences,
+                    ("debts WHERE reactor = ? AND kind = ?", of_earlier),
+                    ("reactors WHERE audience = ? AND reactor = ?", rows),
+                    ("changes WHERE audience = ?", closed),
+                )
+
+    def withdraw(self, source: str, kinds: Collection[str] = ()) -> None:
+        """Forget the reactions to what this run has recorded of a source, of some kinds. Raises
         OSError when that cannot be written.
         """
-        if not self._index().pending_reactions:
-            return
-        reactor, source = storable(reactor), storable(source)
-        settled = [
-            key
-            for key, pending in self._index().of(reactor, source).items()
-            if source in (None, pending.source)
-            and run in (None, pending.run)
-            and (not kinds or pending.kind in kinds)
-        ]
-        if not settled:
-            return
-        import sqlite3
+        with self._lock:
+            source = storable(source)
+            of_source = self._of_source.get(source, ())
+            audiences = [
+                audience
+                for audience in of_source
+                if audience in self._open and (not kinds or audience.kind in kinds)
+            ]
+            if audiences:
+                self._sync()
+                for audience in audiences:
+                    del audience.changes[source]
+                self._of_source[source] = [each for each in of_source if each not in audiences]
+                rows = [(each.number, source) for each in audiences]
+                self._forget(audiences, ("changes WHERE audience = ? AND source = ?", rows))
 
+    def _sync(self) -> None:
         if problem := FOLDER_SYNCS.commit():  # the reaction may be due once more
             raise OSError(problem)
-        self._index().remove(settled)
-        try:
-            connection = self._open()
-            connection.execute("PRAGMA synchronous=NORMAL")
-            with connection:
-                connection.executemany(
-                    "DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", settled
-                )
-        except sqlite3.Error as error:
-            raise OSError(f"{self._path}: {error}") from None
+
+    def _forget(
+        self, audiences: Iterable[Audience], *rows: tuple[str, Sequence[tuple[object, ...]]]
+    ) -> None:
+        self._open.difference_update(each for each in audiences if not each.is_open)
+        with self._writing("NORMAL") as connection:
+            for condition, values in rows:
+                if values:
+                    connection.executemany(f"DELETE FROM {condition}", values)
 
     def all(self) -> tuple[PendingReaction, ...]:
-        return tuple(self._index().pending_reactions.values())
-
-    def _index(self) -> _ReactionIndex:
-        if self._known is None:
-            self._known = _ReactionIndex()
-            # other OSErrors where nobody may look
-            with suppress(FileNotFoundError, NotADirectoryError):
-                if trusted_folder(self.folder, make=False).exists(NAME):
-                    self._read()
-        return self._known
+        with self._lock:
+            self._read()
+            return tuple(pending for each in self._of_reactor for pending in self._pending(each))
 
     def _read(self) -> None:
+        if self._is_read:
+            return
+        self._is_read = True
+        # other OSErrors where nobody may look
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if trusted_folder(self.folder, make=False).exists(NAME):
+                self._read_file()
+
+    def _read_file(self) -> None:
         import sqlite3
 
+        found: dict[tuple[str, str], Audience] = {}
         try:
-            query = "SELECT reactor, kind, source, run, time, place FROM debts"
-            reactions = [PendingReaction(*row) for row in self._open().execute(query)]
+            connection, version = self._connected()
+            with closing(connection):  # who only looks leaves none of SQLite's files beside it
+                for query in (_OF_EARLIER, _OF_LAST)[:version]:
+                    for reactor, kind, *change in connection.execute(query):
+                        if (reactor, kind) not in found:
+                            found[reactor, kind] = Audience(kind, {reactor: ""})
+                        audience = found[reactor, kind]
+                        audience.changes.setdefault(change[0], Change(audience, *change))
         except sqlite3.Error as error:
             if self._looking or type(error) is not sqlite3.DatabaseError:
                 raise OSError(f"{self._path}: {error}") from None
             self._set_aside(error)
             return
-        finally:
-            self._close()
-        self._known = _ReactionIndex(reactions)
+        for audience in found.values():
+            self._add(audience)
+        self._open.update(found.values())
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, which `notes` tells."""
-        self._close()
         aside = trusted_folder(self.folder).set_aside(NAME)
         self.notes.append(
             f"the list of pending reactions is damaged ({error}); it is set aside as"
             f" {aside}. Restarts that are still due from earlier runs are not known"
         )
 
-    def _close(self) -> None:
-        """Leave none of SQLite's files beside the database: who only looks writes nothing."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    @contextmanager
+    def _writing(self, synchronous: str) -> Iterator[sqlite3.Connection]:
+        import sqlite3
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            path = trusted_folder(self.folder).database(NAME)
-            self._patience = self._patience or database.Patience()
-            connection = database.connect(path, self._patience)
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
+        try:
+            if self._connection is None:
+                self._connection = self._prepared()
+            self._connection.execute(f"PRAGMA synchronous={synchronous}")
+            with self._connection:
+                yield self._connection
+        except sqlite3.Error as error:
+            raise OSError(f"{self._path}: {error}") from None
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > VERSION:
-            raise OSError(database.newer_format(self._path, version, VERSION))
-        connection.execute("PRAGMA journal_mode=WAL")
-        if version < VERSION:
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version={VERSION}")
+    def _prepared(self) -> sqlite3.Connection:
+        """A connection to the file, in which those of the last run are among the earlier ones."""
+        connection, version = self._connected()
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            query = "SELECT EXISTS (SELECT * FROM reactors)"
+            if version < VERSION or connection.execute(query).fetchone()[0]:
+                connection.executescript(_PREPARE)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connected(self) -> tuple[sqlite3.Connection, int]:
+        """A connection, and the version of the format."""
+        path = trusted_folder(self.folder).database(NAME)
+        self._patience = self._patience or database.Patience()
+        connection = database.connect(path, self._patience)
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version > VERSION:
+                raise OSError(database.newer_format(self._path, version, VERSION))
+        except BaseException:
+            connection.close()
+            raise
+        return connection, version

@@ -6,10 +6,11 @@ reaction.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 from runner.api import StateFailed
 from runner.engine import decide as decisions
-from runner.engine.reaction_journal import ReactionJournal
+from runner.engine.reaction_journal import Audience, Change, ReactionJournal
 from runner.engine.step import NOT_RUN, RunPlan
 from runner.model.chunk import Chunk, Edge, EdgeGroup
 from runner.model.requisite_kinds import KINDS, WATCH
@@ -17,11 +18,32 @@ from runner.model.result import PendingReaction, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from runner.engine.step import Decision
-    from runner.model.places import Place
-    from runner.model.requisite_kinds import RequisiteKind
+    from runner.model.chunk import AbsentReactor
+
+
+class _Reactors:
+    """The states that react in one way to the same others, by the requisites that say so."""
+
+    def __init__(self, groups: Sequence[EdgeGroup], plan: RunPlan) -> None:
+        first = groups[0]
+        self.kind = first.kind.reaction
+        self.places = dict(zip(first.targets, map(str, first.places), strict=False))
+        self._reactors = {
+            group.holder: (plan.chunk(group.holder).tag, "" if group.places else str(group.place))
+            for group in groups
+        }
+        self._all: Audience | None = None
+
+    def left(self, results: Mapping[int, Result]) -> Audience | None:
+        """Those that react to what changes now: who has ended does not, unless it listens."""
+        if self.kind == "listen" or results.keys().isdisjoint(self._reactors):
+            self._all = self._all or Audience(self.kind, dict(self._reactors.values()))
+            return self._all
+        left = [reactor for holder, reactor in self._reactors.items() if holder not in results]
+        return Audience(self.kind, dict(left)) if left else None
 
 
 class ReactionTracker:
@@ -31,46 +53,47 @@ class ReactionTracker:
         self.unprotected = ""
         self._journal = journal
         self._plan = plan
-        # a state -> the groups whose targets have it, each list once for all of these
-        self._reactors: dict[int, list[list[EdgeGroup]]] = {}
-        by_targets: dict[tuple[int, ...], list[EdgeGroup]] = {}
-        for group in plan.relations.edges.groups:
-            if group.kind.reaction:
-                if group.targets not in by_targets:
-                    by_targets[group.targets] = []
-                    for target in group.targets:
-                        self._reactors.setdefault(target, []).append(by_targets[group.targets])
-                by_targets[group.targets].append(group)
+        together: dict[object, list[EdgeGroup]] = {}
         for position, step in enumerate(plan.steps):
+            for group in plan.relations.of(position).groups:
+                if group.kind.reaction and (step.reacts or not group.kind.needs_mod_watch):
+                    targets = group.targets
+                    same = targets if len(targets) == 1 else id(targets)
+                    key = same, group.kind.reaction, group.places and id(group.places)
+                    together.setdefault(key, []).append(group)
             if step.self_refreshing:
-                own = EdgeGroup(position, WATCH, (position,), step.chunk.place)
-                self._reactors.setdefault(position, []).append([own])
+                together[position] = [EdgeGroup(position, WATCH, (position,), step.chunk.place)]
+        self._reactors: dict[int, list[_Reactors]] = {}  # to a state
+        for groups in together.values():
+            reactors = _Reactors(groups, plan)
+            for target in groups[0].targets:
+                self._reactors.setdefault(target, []).append(reactors)
+        self._absent: dict[tuple[AbsentReactor, ...], list[Audience]] = {}
 
-    def pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
-        """The pending reactions of a chunk."""
+    def has_pending(self, chunk: Chunk) -> bool:
+        """Return whether a chunk has pending reactions."""
         try:
-            return self._journal.pending(chunk.tag)
+            return self._journal.has(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
-            return ()
-
-    def due(
-        self, pending_reactions: Iterable[PendingReaction], results: Mapping[str, Result]
-    ) -> tuple[str, ...]:
-        """The kinds of those pending reactions that are to be done now. One to a state that failed
-        in this run waits for a run in which it does not.
-        """
-        return tuple(
-            pending.kind
-            for pending in pending_reactions
-            if not self._waits(pending, results.get(pending.source))
-        )
-
-    def _waits(self, pending: PendingReaction, source: Result | None) -> bool:
-        if source is None or not decisions.is_hindered(source):
             return False
-        # a listener does not ask whether what it listens to failed
-        return KINDS[pending.kind].orders or pending.run == self._plan.run_id
+
+    def pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
+        return self._journal.pending(chunk.tag)
+
+    def due(self, chunk: Chunk, results: Mapping[str, Result]) -> Collection[str]:
+        """The kinds of a chunk's pending reactions that are to be done now. One to a state that
+        failed in this run waits for a run in which it does not.
+        """
+
+        def waits(kind: str, source: str, run: str) -> bool:
+            result = results.get(source)
+            if result is None or not decisions.is_hindered(result):
+                return False
+            # a listener does not ask whether what it listens to failed
+            return KINDS[kind].orders or run == self._plan.run_id
+
+        return self._journal.due(chunk.tag, waits)
 
     def record(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
         """Write down, before anything changes, who will have to react to these states (one, or an
@@ -80,71 +103,68 @@ class ReactionTracker:
         """
         if not (self._reactors or self._plan.relations.absent_reactors):
             return
-        pending_reactions = [
-            pending for position in positions for pending in self._due(position, results)
+        now, run = time.strftime("%Y-%m-%dT%H:%M:%S%z"), self._plan.run_id
+        changes = [
+            Change(audience, self._plan.chunk(position).tag, run, now, place)
+            for position in positions
+            for audience, place in self._audiences(position, results)
         ]
-        if not pending_reactions:
+        if not changes:
             return
         try:
-            self._journal.record(pending_reactions)
+            self._journal.record(changes)
         except OSError as error:
             if self._journal.required:
-                who = ", ".join(
-                    dict.fromkeys(
-                        pending.reactor.replace("_|-", " ") for pending in pending_reactions
-                    )
-                )
+                tags = dict.fromkeys(tag for each in changes for tag in each.audience.reactors)
+                who = ", ".join(tag.replace("_|-", " ") for tag in tags)
                 message = (
                     f"nothing was changed: it cannot be recorded that {who} has to react ({error})"
                 )
                 raise StateFailed(message, changes={}) from None
             self.unprotected = str(error)
 
-    def _due(self, position: int, results: Mapping[int, Result]) -> Iterator[PendingReaction]:
+    def _audiences(
+        self, position: int, results: Mapping[int, Result]
+    ) -> Iterator[tuple[Audience, str]]:
         """Who will have to react to a state; those left out of the run do so in a later one."""
-        groups = self._reactors.get(position, ())
+        for reactors in self._reactors.get(position, ()):
+            if audience := reactors.left(results):
+                yield audience, reactors.places.get(position, "")
         absents = self._plan.relations.absent_reactors.get(position, ())
-        if not (groups or absents):
-            return
-        now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-        source, run = self._plan.chunk(position).tag, self._plan.run_id
-        for holder, kind, at in self._reactions(position):
-            reacting = not kind.needs_mod_watch or self._plan.steps[holder].reacts
-            if reacting and (holder not in results or kind.reaction == "listen"):
-                reactor, place = self._plan.chunk(holder).tag, str(at)
-                yield PendingReaction(reactor, kind.reaction, source, run, now, place)
-        for absent in absents:
-            place = str(absent.place)
-            yield PendingReaction(absent.tag, absent.reaction, source, run, now, place)
-
-    def _reactions(self, position: int) -> Iterator[tuple[int, RequisiteKind, Place]]:
-        """Who would react to a state, by what, and where that is said."""
-        groups = (group for groups in self._reactors.get(position, ()) for group in groups)
-        for group in sorted(groups, key=lambda group: group.holder):
-            yield group.holder, group.kind, group.on(position).place
+        if absents and absents not in self._absent:
+            by_kind: dict[str, dict[str, str]] = {}
+            for tag, kind, place in absents:
+                by_kind.setdefault(kind, {}).setdefault(tag, str(place))
+            self._absent[absents] = [Audience(*each) for each in by_kind.items()]
+        for audience in self._absent.get(absents, ()):
+            yield audience, ""
 
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle pending reactions: a source ended without a change, the reactor reacted, or it was
         not to run whatever had failed.
         """
         chunk = result.chunk
-        if result.unstarted or (result.result is not False and not result.changes):
-            self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
-        elif result.result is not False and result.extra.get("skip_req"):
-            self.forget(None, chunk.tag, "watch", "onchanges", run=self._plan.run_id)
+        with self._noting():
+            if result.unstarted or (result.result is not False and not result.changes):
+                self._journal.withdraw(chunk.tag)
+            elif result.result is not False and result.extra.get("skip_req"):
+                self._journal.withdraw(chunk.tag, ("watch", "onchanges"))
         if decision.verdict in NOT_RUN:
             is_settled = not decision.postponed
         else:
             is_settled = result.result is True or bool(result.extra.get("skip_watch"))
         if is_settled:
-            self.forget(chunk.tag, None, "watch", "onchanges")
+            self.forget(chunk, "watch", "onchanges")
 
-    def forget(
-        self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None
-    ) -> None:
-        """Take pending reactions off the list."""
+    def forget(self, chunk: Chunk, *kinds: str) -> None:
+        """Take the reactions of a chunk off the list."""
+        with self._noting():
+            self._journal.settle(chunk.tag, kinds)
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
         try:
-            self._journal.settle(reactor, source, kinds, run)
+            yield
         except OSError as error:
             self.unprotected = str(error)
 

@@ -127,15 +127,14 @@ NOT_RUN = (Verdict.SKIP, Verdict.FAIL, Verdict.OPEN)
 
 
 class Decision(Record):
-    """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
-    root of the failure that keeps it from running. `postponed`: it does not run because of a
-    failure or of a choice for this run, and would have otherwise: what is due stays so.
-    `decided_by`: the pending state ("state: ID") after which an open verdict is known.
+    """The verdict on a chunk. `cause`: the root of the failure that keeps it from running.
+    `postponed`: it does not run because of a failure or of a choice for this run, and would have
+    otherwise: what is due stays so. `decided_by`: the pending state ("state: ID") after which an
+    open verdict is known.
     """
 
     verdict: str  # one of Verdict
     comment: str = ""
-    changed: tuple[Edge, ...] = ()
     cause: str | None = None
     postponed: bool = False
     decided_by: str = ""
@@ -217,7 +216,7 @@ class RunPlan(Record):
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
         """The mod_watch to call: for a watched change that the state has not reacted to itself, or
-        its own change.
+        its own change. What has changed is not named yet.
         """
         step = self.steps[position]
         if not step.reacts or result.extra.get("skip_watch") or result.undecided:
@@ -226,17 +225,7 @@ class RunPlan(Record):
             return Reaction((step.title,))
         if result.changes and (result.reacted or result.result is False):
             return None
-        changed = tuple(
-            self.steps[edge.target].title
-            for edge in decision.changed
-            if edge.kind.must_succeed == "all"
-        )
-        if decision.verdict != Verdict.WATCH:
-            return None
-        needed: dict[str, list[Mapping[str, Any]]] = {}
-        for edge in self.relations.of(position):
-            needed.setdefault(str(edge.kind), []).append(self.chunk(edge.target).low)
-        return Reaction(changed, low={"__reqs__": needed})
+        return Reaction() if decision.verdict == Verdict.WATCH else None
 
     def listener(self, position: int) -> Reaction:
         """The mod_watch of a listener, to be called at the end of a run."""

@@ -221,8 +221,8 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
                 hint="`runner show pending` lists them",
             )
         try:
-            for pending in reactions:
-                journal.settle(pending.reactor, pending.source, (pending.kind,))
+            for reactor in dict.fromkeys(pending.reactor for pending in reactions):
+                journal.settle(reactor)
         except OSError as error:
             raise RunnerError(f"the list of pending reactions cannot be written: {error}") from None
     session = Session(options)

@@ -257,3 +257,46 @@ def test_listeners_of_an_sls_come_by_the_first_that_is_heard_or_due(
     flag.touch()
     assert listeners("--test") == ["one", "between", "two"]
     assert listeners() == ["one", "two", "between"]
+
+
+def file_reacts_to_file(kind: str) -> dict[str, str]:
+    """Two SLS files of two states; all of `react` react to all of `change`. The second state of
+    either kills the run instead of doing its work, as long as there is a file of its name.
+    """
+    function = "run" if kind == "onchanges" else "wait"
+    asks = "change" if kind.endswith("_in") else "react"
+    other = "react" if asks == "change" else "change"
+    files = {other: "", asks: f"include: [{other}]\n"}
+    for number in range(4):
+        name = "react" if number > 1 else "change"
+        dies = f"if test -e {{tmp}}/x{number}; then kill -9 $PPID; exit; fi"
+        work = [f"name: '{dies}; echo {number} >> {{tmp}}/log'", f"order: {number + 1}"]
+        work += [f"{kind}: [sls: {other}]"] if name == asks else []
+        work += [f"unless: grep -sq {number} {{tmp}}/log"] if name == "change" else []
+        state = f"cmd.{function if name == 'react' else 'run'}"
+        files[name] += f"x{number}: {{{state}: [{', '.join(work)}]}}\n"
+    return files
+
+
+@pytest.mark.parametrize("kind", ["watch", "watch_any", "onchanges", "listen", "listen_in"])
+@pytest.mark.parametrize(
+    ("ends", "done", "owing"),
+    [("x1", "0", ["x2", "x3"]), ("x3", "012", ["x3"]), ("--only", "01", ["x2", "x3"])],
+)
+def test_reactions_to_whole_files_are_done_once_whenever_a_run_ends(
+    machine: Machine, kind: str, ends: str, done: str, owing: list[str]
+) -> None:
+    machine.write(**file_reacts_to_file(kind))
+    name = "change" if kind.endswith("_in") else "react"
+    if ends == "--only":
+        machine("sls", name, "--only", "x[01]")
+    else:
+        (machine.folder / ends).touch()
+        machine("sls", name, code=-9)
+        (machine.folder / ends).unlink()
+    assert "".join((machine.folder / "log").read_text().split()) == done
+    reaction = kind.split("_")[0]
+    assert set(pending(machine)) == {(reaction, r, s) for r in owing for s in ("x0", "x1")}
+    machine("sls", name)
+    assert "".join((machine.folder / "log").read_text().split()) == "0123"
+    assert pending(machine) == []
