@@ -8,10 +8,11 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import guard_host
 import pytest
@@ -88,6 +89,23 @@ def pytest_terminal_summary(
     """Say what a fast run left out."""
     if config.getoption("--fast"):
         terminalreporter.write_line(LEFT_OUT.format(places=len(_slow())))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    """What a process of pytest sends is UTF-8: one test that fails with other texts ended all."""
+    return _utf8((yield))
+
+
+def _utf8(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {_utf8(key): _utf8(each) for key, each in value.items()}
+        case list() | tuple():
+            return type(value)(map(_utf8, value))
+    return value
 
 
 def pytest_configure(config: pytest.Config) -> None:
