@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from zlib import crc32
 import pytest
 from debian import ROOT, spec
 from debian_layer import layer_or_skip
-from law_table import LAWS, is_good
+from law_table import LAWS, every_second, plainest
 from laws import EVERYTHING, machine_scenarios
 from starting import background
 from trying import wrong
@@ -66,21 +65,8 @@ def attempt() -> Iterator[Ask]:
         yield ask
 
 
-# the plainest one of each function
-PLAIN = sorted((n for n, each in enumerate(ALL) if is_good(each)), key=lambda n: -len(ALL[n].args))
-OF_EACH = sorted({ALL[number].function: number for number in PLAIN}.values())
-
-
-def every_second() -> Iterator[int]:
-    """The plainest of each function, and every second one of its others."""
-    count: Counter[str] = Counter()
-    for number, scenario in enumerate(ALL):
-        count[scenario.function] += 1
-        if number in OF_EACH or count[scenario.function] % 2:
-            yield number
-
-
-TRIED = range(len(ALL)) if EVERYTHING else [*every_second()]
+OF_EACH = plainest(ALL)
+TRIED = range(len(ALL)) if EVERYTHING else every_second(ALL)
 
 
 @pytest.mark.parametrize("number", TRIED, ids=lambda number: f"{ALL[number].function}-{number}")

@@ -9,7 +9,8 @@ runner/language/arguments/lacking.txt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -51,6 +52,24 @@ class Law:
 def is_good(scenario: Scenario) -> bool:
     """Whether it changes something, and to its end."""
     return scenario.plans and scenario.fails is None and scenario.breaks is None
+
+
+def plainest(scenarios: Sequence[Scenario]) -> list[int]:
+    """The numbers of the plainest good one of each function."""
+    good = [number for number, each in enumerate(scenarios) if is_good(each)]
+    good.sort(key=lambda number: -len(scenarios[number].args))
+    return sorted({scenarios[number].function: number for number in good}.values())
+
+
+def every_second(scenarios: Sequence[Scenario]) -> list[int]:
+    """The numbers of the plainest of each function, and of every second one of its others."""
+    count: Counter[str] = Counter()
+    found, of_each = [], frozenset(plainest(scenarios))
+    for number, scenario in enumerate(scenarios):
+        count[scenario.function] += 1
+        if number in of_each or count[scenario.function] % 2:
+            found.append(number)
+    return found
 
 
 def is_idle(scenario: Scenario) -> bool:
