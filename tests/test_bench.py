@@ -54,6 +54,16 @@ def test_what_is_worse(now: tuple[float, float], is_worse: bool) -> None:
     assert done.stdout == f"{is_worse}\n", done.stderr
 
 
+@pytest.mark.parametrize(("second", "is_worse"), [(1.01, False), (1.04, True)])
+def test_what_seems_worse_is_counted_again(second: float, is_worse: bool) -> None:
+    code = (
+        f"import regress as r; counts = iter([r.Ratio(1.05, 0.9), r.Ratio({second}, 1.2)]);"
+        " r.ratio = lambda load: next(counts); print(r.compare(r.START, r.Ratio(1.0, 1.0)))"
+    )
+    done = python("-c", f"import sys; sys.path.insert(0, 'bench'); {code}")
+    assert done.stdout.splitlines()[-1] == f"{is_worse}", done.stderr
+
+
 def test_nothing_is_compared_where_nothing_counts(tmp_path: Path) -> None:
     done = regress(FIGURES, PATH=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
