@@ -146,10 +146,14 @@ def regenerate() -> None:
         raise StateFailed(f"locale-gen: {done.error_text}")
 
 
+def _listed() -> str:
+    return file.read_bytes(LIST).decode("utf-8", "replace")
+
+
 def _list(locale: str) -> None:
     """Name a locale in the list of those that locale-gen makes."""
     line = " ".join(_split(locale))
-    text = file.read_bytes(LIST).decode("utf-8", "replace")
+    text = _listed()
     if not re.search(rf"^{re.escape(line)}\s*$", text, re.M):
         commented = rf"^#\s*{re.escape(line)}\s*$"
         text = (
@@ -161,10 +165,9 @@ def _list(locale: str) -> None:
 
 
 def _unlist(locale: str) -> None:
-    text = file.read_bytes(LIST).decode("utf-8", "replace")
     lines = [
         f"# {line}" if line.strip() and line[:1] != "#" and is_same(locale, line) else line
-        for line in text.splitlines()
+        for line in _listed().splitlines()
     ]
     file.write(LIST, "\n".join([*lines, ""]).encode())
 
@@ -191,7 +194,7 @@ def gen_locale(locale: str) -> bool:
 
 def is_listed(locale: str) -> bool:
     """Return whether locale-gen makes a locale."""
-    text = file.read_bytes(LIST).decode("utf-8", "replace") if file.is_file(LIST) else ""
+    text = _listed() if file.is_file(LIST) else ""
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return any(is_same(locale, line) for line in lines if line.strip())
 

@@ -57,9 +57,7 @@ class ReactionTracker:
         for position, step in enumerate(plan.steps):
             for group in plan.relations.of(position).groups:
                 if group.kind.reaction and (step.reacts or not group.kind.needs_mod_watch):
-                    targets = group.targets
-                    same = targets if len(targets) == 1 else id(targets)
-                    key = same, group.kind.reaction, group.places and id(group.places)
+                    key = group.together, group.kind.reaction, group.places and id(group.places)
                     together.setdefault(key, []).append(group)
             if step.self_refreshing:
                 together[position] = [EdgeGroup(position, WATCH, (position,), step.chunk.place)]

@@ -612,20 +612,11 @@ class History:
         """Record who reacts to a state that has altered something, for `runner undo --react`."""
         for chunks in self._watchers(tag):
             if id(chunks) not in self._kept_watchers:
-                self._kept_watchers[id(chunks)] = self._store.put_text(
-                    dumps(
-                        [
-                            (
-                                chunk.state,
-                                chunk.fun,
-                                chunk.id,
-                                chunk.name,
-                                plain_values.plain(chunk.args),
-                            )
-                            for chunk in chunks
-                        ]
-                    )
-                )
+                words = [
+                    (each.state, each.fun, each.id, each.name, plain_values.plain(each.args))
+                    for each in chunks
+                ]
+                self._kept_watchers[id(chunks)] = self._store.put_text(dumps(words))
             self._add_watchers(tag, self._kept_watchers[id(chunks)])
 
     def _add_watchers(self, tag: str, content: str) -> None:

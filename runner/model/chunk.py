@@ -219,6 +219,11 @@ class EdgeGroup(Record):
         """As of `Edge`."""
         return self.ordering or self.kind
 
+    @property
+    def together(self) -> object:
+        """The same for groups on the same states; those of one state need not share `targets`."""
+        return self.targets if len(self.targets) == 1 else id(self.targets)
+
     def edges(self) -> Iterator[Edge]:
         return map(self.edge, range(len(self.targets)))
 

@@ -31,12 +31,11 @@ class KeptRelations:
 
     @cached_property
     def _watchers(self) -> dict[str, list[list[Chunk]]]:
-        together: dict[int | tuple[int, ...], tuple[tuple[int, ...], list[Chunk]]] = {}
+        together: dict[object, tuple[tuple[int, ...], list[Chunk]]] = {}
         for group in self._plan.relations.edges.groups:
-            step, targets = self._plan.steps[group.holder], group.targets
+            step = self._plan.steps[group.holder]
             if group.kind.reaction in ("watch", "listen") and step.reacts:
-                key = targets if len(targets) == 1 else id(targets)
-                together.setdefault(key, (targets, []))[1].append(step.chunk)
+                together.setdefault(group.together, (group.targets, []))[1].append(step.chunk)
         watchers: dict[str, list[list[Chunk]]] = {}
         for targets, chunks in together.values():
             for target in targets:
