@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from laws import Scenario
+from laws import EVERYTHING, Scenario
 
 SLOW = ("pip.", "virtualenv.")  # whose preparations take seconds
 
@@ -62,12 +62,14 @@ def plainest(scenarios: Sequence[Scenario]) -> list[int]:
 
 
 def every_second(scenarios: Sequence[Scenario]) -> list[int]:
-    """The numbers of the plainest of each function, and of every second one of its others."""
+    """The numbers of the plainest of each function, and of every second one of its others; of all
+    with `RUNNER_LAWS=all`.
+    """
     count: Counter[str] = Counter()
     found, of_each = [], frozenset(plainest(scenarios))
     for number, scenario in enumerate(scenarios):
         count[scenario.function] += 1
-        if number in of_each or count[scenario.function] % 2:
+        if EVERYTHING or number in of_each or count[scenario.function] % 2:
             found.append(number)
     return found
 
