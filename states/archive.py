@@ -19,6 +19,7 @@ from runner.api import (
     Secret,
     ShellWords,
     StateFailed,
+    lies_in,
     open_at,
 )
 from runner.api.claims import makes
@@ -97,8 +98,9 @@ def extracted(
             - source: https://example.com/app-1.2.tar.gz
             - source_hash: sha256=9f86d0…
 
-    Behaviour: Salt 3008's archive.extracted. Members and links that would leave the folder,
-    devices, set-user-ID programs and bombs are refused; an extraction that fails changes nothing.
+    Behaviour: Salt 3008's archive.extracted. Members that would leave the folder, devices,
+    set-user-ID programs and bombs are refused; links may lead anywhere, and nothing is written
+    through one that leads out of the folder; an extraction that fails changes nothing.
     """
     folder = name.rstrip("/") or "/"
     name = name.rstrip("/") + "/"
@@ -121,9 +123,8 @@ def extracted(
     if spared and not updated:
         return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
-    contents = _Found(
-        name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on
-    )
+    owned = _owned_place(enforce_ownership_on, name)
+    contents = _Found(name, archive.members(path, kind, strip, password, others), owner, owned)
     if enforce_toplevel:
         contents.refuse_bomb(strip)
     wrong, absent = contents.wrong(), contents.absent()
@@ -171,6 +172,14 @@ def _refuse_folder(folder: str) -> None:
     """Refuse to extract to what is there and no directory."""
     if file.lexists(folder) and not file.is_dir(folder):
         raise StateFailed(f"{folder} exists and is not a directory")
+
+
+def _owned_place(path: str | None, name: str) -> str | None:
+    """The path that alone gets an owner. Raises StateFailed for one that is elsewhere."""
+    path = path and os.path.normpath(path)
+    if path and not lies_in(path, name):
+        raise StateFailed(f"Value for 'enforce_ownership_on' must be within {name}")
+    return path
 
 
 def _refuse_shortage(label: str, contents: _Found, folder: str) -> None:
@@ -231,19 +240,29 @@ class _Found(Record):
     def wrong(self) -> list[str]:
         """The paths where something of another kind is, folders with a slash at the end."""
         kinds = {m.name: {"hard": "file"}.get(m.kind, m.kind) for m in self.members if m.name}
-        paths = []
-        for name, kind in kinds.items():
-            there = file.seen(self.name + name, follow=False)
-            if there is not None and there.type != kind:
-                paths.append(self.name + name + ("/" if kind == "dir" else ""))
         above = {
             name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"
         } - kinds.keys()
-        # a link to a folder will do where the archive has none
-        for path in sorted(self.name + name for name in above):
-            if file.lexists(path) and not file.is_dir(path):
-                paths.append(path + "/")
+        wrong: set[str] = set()
+        paths = []
+        for name, kind in sorted((dict.fromkeys(above, "above") | kinds).items()):
+            if name.rpartition("/")[0] in wrong:
+                wrong.add(name)  # it is not looked at through a link
+            elif self._is_wrong(self.name + name, kind):
+                wrong.add(name)
+                paths.append(self.name + name + ("/" if kind in ("dir", "above") else ""))
         return paths
+
+    def _is_wrong(self, path: str, kind: str) -> bool:
+        there = file.seen(path, follow=False)
+        if there is None or kind != "above":
+            return there is not None and there.type != kind
+        # a link to a folder will do where the archive has none
+        return there.type != "dir" and not self._leads_inside(path)
+
+    def _leads_inside(self, path: str) -> bool:
+        """Return whether a folder is there, or a link to one that does not lead elsewhere."""
+        return file.is_dir(path) and lies_in(file.real_path(path), file.real_path(self.name))
 
     def absent(self) -> bool:
         """Return whether any member is not there."""
@@ -293,8 +312,13 @@ class _Found(Record):
 
     def _places(self) -> list[str]:
         """Return what user and group are for, with all that lies below."""
-        tops = {member.name.split("/")[0] for member in self.members if member.name}
-        return [self.owned_place] if self.owned_place else [self.name + top for top in sorted(tops)]
+        if (place := self.owned_place) is None:
+            tops = {member.name.split("/")[0] for member in self.members if member.name}
+            return [self.name + top for top in sorted(tops)]
+        above = os.path.dirname(place)
+        if file.is_dir(above) and place != self.name.rstrip("/") and not self._leads_inside(above):
+            raise StateFailed(f"{place} leads out of {self.name}; its owner is not set")
+        return [place]
 
     def _own(self) -> list[str]:
         """Set the owner where it differs; the paths that it was for."""
@@ -317,7 +341,7 @@ class _Found(Record):
 
     def _all_misowned(self) -> Iterator[str]:
         for place in self._places():
-            below = file.entries_below(place) if file.is_dir(place) else []
+            below = file.entries_below(place) if self._leads_inside(place) else []
             yield from filter(self._misowned, [place, *(entry.path for entry in below)])
 
     def _misowned(self, path: str) -> bool:

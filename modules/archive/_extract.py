@@ -182,7 +182,7 @@ def place(
             place_of(target, follow=True) as where,
             where.entered() as outer,
         ):
-            _merge(inner, outer, "", folders)
+            _merge(inner, outer, "", folders, where.path)
     finally:
         unpacked.remove()
 
@@ -204,21 +204,9 @@ def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str
 def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
     import tarfile
 
-    is_plain = True  # there have been but files and folders so far
-
-    def refusing(info: Any, folder: str) -> Any:
-        """Python's filter refuses what leaves the folder, and devices; owners and modes are kept
-        all the same. It looks at each folder of a path twice: as long as there are but files and
-        folders, the name tells as much.
-        """
-        nonlocal is_plain
-        is_plain = is_plain and (info.isreg() or info.isdir())
-        if not is_plain or ".." in info.name.split("/"):
-            tarfile.data_filter(info, folder)
-        return info
-
-    filtered: dict[str, Any] = {"filter": refusing} if hasattr(tarfile, "data_filter") else {}
-    folders = []
+    # the names were refused before; while files are written there is no link to write through
+    trusted: dict[str, Any] = {"filter": "fully_trusted"} if hasattr(tarfile, "data_filter") else {}
+    folders, links = [], []
     number = cache(_number)
     with tarfile.open(fileobj=file) as archive:
         for info in archive:
@@ -232,7 +220,12 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
             if info.isdir():
                 folders.append((info.name, info.mode, info.mtime))
                 info.mode = 0o700
-            archive.extract(info, inner, numeric_owner=False, **filtered)
+            if info.issym():
+                links.append(info)
+                continue
+            archive.extract(info, inner, **trusted)
+        for info in links:
+            archive.extract(info, inner, **trusted)
     for name, mode, mtime in reversed(folders):
         os.chmod(os.path.join(inner, name), mode)
         os.utime(os.path.join(inner, name), (mtime, mtime))
@@ -264,16 +257,22 @@ def _with_zipfile(
     import zipfile
 
     secret = password.encode() if password else None
-    modes = []
+    modes, links = [], {}
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             name, mode = stripped(info.filename, strip), bits.S_IMODE(info.external_attr >> 16)
             if not name or info.filename in without:
                 continue
             path = os.path.join(inner, name)
+            if bits.S_ISLNK(info.external_attr >> 16):
+                links[path] = archive.read(info, secret).decode()
+                continue
             _zip_member(archive, info, path, secret)
-            if permissions and mode and not os.path.islink(path):  # os: where it was unpacked to
+            if permissions and mode:
                 modes.append((path, mode & 0o777))
+    for path, target in links.items():  # after all files: none is written through a link
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.symlink(target, path)
     for path, mode in modes:  # last, as folders may be read-only then
         os.chmod(path, mode)
 
@@ -285,26 +284,19 @@ def _zip_member(archive: Any, info: Any, path: str, secret: bytes | None) -> Non
         os.makedirs(path, exist_ok=True)
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    if bits.S_ISLNK(info.external_attr >> 16):
-        os.symlink(archive.read(info, secret).decode(), path)
-        return
     with archive.open(info, pwd=secret) as data, open(path, "wb") as file:
         shutil.copyfileobj(data, file)
 
 
 def _refuse_unsafe(source: str, inner: str) -> None:
     """Look once more, at what was really unpacked. Nobody else can reach it yet."""
-    top = os.path.realpath(inner)  # os: where it was unpacked to
     for root, folders, files in os.walk(inner):  # os: where it was unpacked to
         for name in [*folders, *files]:
             path = os.path.join(root, name)
             at, fault = os.lstat(path), None  # os: where it was unpacked to
-            if bits.S_ISLNK(at.st_mode):
-                leads = os.path.realpath(path)  # os: where it was unpacked to
-                fault = None if lies_in(leads, top) else "leads out of its folder"
-            elif bits.S_ISREG(at.st_mode):
+            if bits.S_ISREG(at.st_mode):
                 fault = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
-            elif not bits.S_ISDIR(at.st_mode):
+            elif not (bits.S_ISDIR(at.st_mode) or bits.S_ISLNK(at.st_mode)):
                 fault = "is a device, pipe or socket"
             refuse(source, os.path.relpath(path, inner), fault)
 
@@ -316,8 +308,10 @@ def _own(folder: str, user: int, group: int) -> None:
                 os.chown(os.path.join(root, name), user, group, follow_symlinks=False)
 
 
-def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | None) -> None:
-    """Move what is in a folder to another one."""
+def _merge(
+    inner: Folder, outer: Folder, below: str, known: Collection[str] | None, top: str
+) -> None:
+    """Move what is in a folder to another one. top: what no link may lead out of."""
     for name in sorted(inner.names()):
         path = os.path.join(below, name)
         with inner.place(name) as source, outer.place(name) as target, source.pinned() as held:
@@ -339,7 +333,12 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
                 place_of(target.path, follow=True) as opened,
                 opened.entered() as old,
             ):
-                _merge(new, old, path, known)
+                if not lies_in(opened.path, top):
+                    raise StateFailed(
+                        f"{target.path} is a link out of {top}, to {opened.path}: nothing is"
+                        " extracted through it (remove it, or extract to where it leads)"
+                    )
+                _merge(new, old, path, known, top)
                 if adopts:  # last, as it may be read-only then
                     preserve_from(held, old.pin)
 

@@ -74,10 +74,13 @@ def blocked(tmp: Path) -> None:
     (tmp / "out/top/a").mkdir(parents=True)
 
 
-def linked_folder(tmp: Path) -> None:
-    (tmp / "out/top").mkdir(parents=True)
-    (tmp / "elsewhere").mkdir()
-    (tmp / "out/top/x").symlink_to("../../elsewhere")
+def linked_folder(to: str) -> Callable[[Path], None]:
+    def setup(tmp: Path) -> None:
+        (tmp / "out/top").mkdir(parents=True)
+        (tmp / "out/top/x").symlink_to(to)
+        (tmp / "out/top" / to).mkdir()
+
+    return setup
 
 
 def blocked_folder(tmp: Path) -> None:
@@ -137,7 +140,9 @@ SCENARIOS = [
     arc("one.tgz", options="--strip 1 --exclude=top/sub", enforce_toplevel=False),
     arc("one.tgz", options="--no-such-option", fails="tar failed"),
     arc("hard.tgz"),
-    arc("implied.tgz", made(linked_folder)),
+    arc("implied.tgz", made(linked_folder("../elsewhere"))),
+    arc("implied.tgz", made(linked_folder("../../elsewhere")), fails="are the incorrect type"),
+    arc("implied.tgz", made(linked_folder("../../elsewhere")), force=True),
     arc("implied.tgz", made(blocked_folder), fails="are the incorrect type"),
     arc("one.tgz", **ME),
     arc("one.tgz", **ME, enforce_ownership_on="{tmp}/out"),
@@ -154,6 +159,7 @@ SCENARIOS = [
     arc("root.tgz", fails="outside its folder"),
     arc("through.tgz", fails="lies behind the link"),
     arc("pipe.tgz", fails="is a device, pipe or socket"),
-    arc("out.tgz", fails="links out of its folder"),
+    arc("out.tgz"),
+    arc("one.tgz", **ME, enforce_ownership_on="{tmp}/there", fails="must be within"),
     arc("setuid.tgz", fails="set-user-ID"),
 ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -175,3 +176,36 @@ def test_a_tar_that_is_not_whole_is_refused(machine: Machine, packed: Any, rest:
         result = machine.results("sls", "a", *words, code=2)["x"]
         assert "x.tar: it is not whole" in result["comment"]
     assert not (machine.folder / "out").exists()
+
+
+def test_a_link_out_of_the_folder_is_extracted_and_nothing_goes_through_it(
+    machine: Machine,
+) -> None:
+    victim = machine.folder / "victim"
+    victim.mkdir()
+    (victim / "file").write_text("old")
+    for name, members in {
+        "first": {"t/l": tarfile.SYMTYPE, "t/a": tarfile.REGTYPE},
+        "second": {"t/l/file": tarfile.REGTYPE},
+    }.items():
+        with tarfile.open(machine.folder / f"{name}.tar", "w") as made:
+            for member, kind in members.items():
+                info = tarfile.TarInfo(member)
+                info.type, info.linkname = kind, "../../victim" if member == "t/l" else ""
+                made.addfile(info)
+    states = "".join(
+        f"{name}: {{archive.extracted: [name: '{machine.folder}/out', source:"
+        f" '{machine.folder}/{name}.tar', user: {os.geteuid()}]}}\n"
+        for name in ("first", "second")
+    )
+    machine.write(a=f"{states}{machine.folder}/out/t/l/file: {{file.exists: []}}\n")
+    for words in (["--test"], []):
+        first, second, read = machine.results("sls", "a", *words, code=2).values()
+        assert first["result"] is (None if words else True)
+        assert second["result"] is False and second["comment"].endswith("\n\n- t/l/")
+        assert read["result"] is True
+        assert os.path.lexists(machine.folder / "out") is not bool(words)
+    assert os.readlink(machine.folder / "out/t/l") == "../../victim"
+    machine("undo")
+    assert not (machine.folder / "out").exists()
+    assert (victim / "file").read_text() == "old"
