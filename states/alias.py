@@ -32,8 +32,6 @@ def present(name: Alias, target: Alias) -> Planned:
         root:
           alias.present:
             - target: zoe@example.com
-
-    Behaviour: Salt 3008's alias.present.
     """
     if aliases.get_target(name) == target:
         return f"Alias {name} already present"
@@ -50,8 +48,6 @@ def absent(name: Alias) -> Planned:
 
         webmaster:
           alias.absent: []
-
-    Behaviour: Salt 3008's alias.absent.
     """
     if not aliases.get_target(name):
         return f"Alias {name} already absent"

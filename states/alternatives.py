@@ -91,8 +91,6 @@ def auto(name: Name) -> Planned:
 
         editor:
           alternatives.auto: []
-
-    Behaviour: Salt's alternatives.auto.
     """
     group = alternatives.group(name)
     if group is None:
@@ -112,8 +110,6 @@ def set_(name: Name, path: AbsolutePath) -> Planned:
         editor:
           alternatives.set:
             - path: /usr/bin/vim.tiny
-
-    Behaviour: Salt's alternatives.set.
     """
     group = alternatives.group(name)
     if group and group.current == path:

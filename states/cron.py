@@ -74,8 +74,6 @@ def present(
             - identifier: backup
             - hour: 3
             - minute: random
-
-    Behaviour: Salt 3008's cron.present.
     """
     user = _required_user(user)
     name = name.strip()
@@ -142,8 +140,6 @@ def absent(
         old backup:
           cron.absent:
             - identifier: backup
-
-    Behaviour: Salt 3008's cron.absent.
     """
     user = _required_user(user)
     name = name.strip()
@@ -243,8 +239,6 @@ def env_present(
         MAILTO:
           cron.env_present:
             - value: admin@example.com
-
-    Behaviour: Salt 3008's cron.env_present.
     """
     user = _required_user(user)
     if "=" in name or not cron.sets_variable(f"{name}="):
@@ -270,8 +264,6 @@ def env_absent(name: NonEmptyLine, user: Name | None = None) -> Planned:
 
         MAILTO:
           cron.env_absent: []
-
-    Behaviour: Salt 3008's cron.env_absent.
     """
     user = _required_user(user)
     if cron.value_of(user, name) is None:
@@ -304,8 +296,6 @@ def file(
           cron.file:
             - user: worker
             - template: jinja
-
-    Behaviour: Salt 3008's cron.file.
     """
     user = user or cron.caller()
     if not cron.is_user(user):

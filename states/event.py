@@ -39,8 +39,6 @@ def send(name: str, sent: Annotated[Sent, Group()] = Sent()) -> Planned:
         deployed:
           event.send:
             - data: {version: 1.2}
-
-    Behaviour: Salt 3008's event.send.
     """
     carried: dict[str, Any] = {"data": sent.data, **(sent.preload or {})}
     for key, wanted, source in (
@@ -66,8 +64,6 @@ def fire_master(name: str, sent: Annotated[Sent, Group()] = Sent()) -> Planned:
         deployed too:
           event.fire_master:
             - data: {version: 1.2}
-
-    Behaviour: Salt 3008's event.fire_master.
     """
     return send(name, sent)
 
@@ -83,8 +79,6 @@ def wait(name: str, data: Any = None) -> str:
               - test: silent
         silent:
           test.nop: []
-
-    Behaviour: Salt 3008's event.wait.
     """
     return ""
 

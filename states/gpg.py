@@ -118,8 +118,6 @@ def present(
             - user: zoe
             - source: salt://keys/backup.asc
             - trust: fully
-
-    Behaviour: Salt 3008's gpg.present.
     """
     store = keyrings.found(user, gnupghome, keyring)
     store.refuse_homeless()
@@ -202,8 +200,6 @@ def absent(
         53444C55366941D596D084E9F51D672604475098:
           gpg.absent:
             - user: zoe
-
-    Behaviour: Salt 3008's gpg.absent.
     """
     store = keyrings.found(user, gnupghome, keyring)
     copy = keyrings.Copy(store)

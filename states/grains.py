@@ -24,8 +24,6 @@ def exists(name: str, delimiter: str = ":") -> str:
 
         roles:
           grains.exists: []
-
-    Behaviour: Salt 3008's grains.exists.
     """
     name = name.replace(delimiter, ":")
     if _value(name) is _NONE:
@@ -44,8 +42,6 @@ def present(name: str, value: Any, delimiter: str = ":", force: bool = False) ->
         datacentre:
           grains.present:
             - value: berlin-2
-
-    Behaviour: Salt 3008's grains.present.
     """
     name = name.replace(delimiter, ":")
     old = _value(name)
@@ -146,8 +142,6 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
         roles:
           grains.list_present:
             - value: [web, cache]
-
-    Behaviour: Salt 3008's grains.list_present.
     """
     name = name.replace(delimiter, ":")
     old = _value(name)
@@ -185,8 +179,6 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
         roles:
           grains.list_absent:
             - value: cache
-
-    Behaviour: Salt 3008's grains.list_absent.
     """
     name = name.replace(delimiter, ":")
     current = _value(name)

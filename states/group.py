@@ -58,8 +58,6 @@ def present(
           group.present:
             - gid: 2001
             - addusers: [alice]
-
-    Behaviour: Salt 3008's group.present.
     """
     if members is not None and (addusers is not None or delusers is not None):
         raise StateFailed(
@@ -125,8 +123,6 @@ def absent(name: Name, local: bool = False) -> Planned:
 
         games:
           group.absent: []
-
-    Behaviour: Salt 3008's group.absent.
     """
     if not group.info(name):
         return Done("Group not present", missing=[("group", name)])

@@ -120,8 +120,6 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
         old.example.com:
           host.absent:
             - ip: 10.0.0.5
-
-    Behaviour: Salt 3008's host.absent.
     """
     present_addresses = {line.ip for line in hosts.lines_with(name)}
     mapped = [address for address in ip if address in present_addresses]
@@ -152,8 +150,6 @@ def only(name: Address, hostnames: OneOrMany[Name]) -> Planned:
         10.0.0.5:
           host.only:
             - hostnames: [db.example.com, db]
-
-    Behaviour: Salt 3008's host.only.
     """
     names = " ".join(hostnames).split()
     new = " ".join(names)

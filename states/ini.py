@@ -267,8 +267,6 @@ def options_absent(
           ini.options_absent:
             - sections:
                 PHP: [expose_php]
-
-    Behaviour: Salt 3008's ini.options_absent.
     """
     present = ini.get_some(name, sections or {}, separator, encoding)
     unwanted: dict[str, list[str]] = {}
@@ -331,8 +329,6 @@ def sections_present(
         /etc/app.ini:
           ini.sections_present:
             - sections: [server]
-
-    Behaviour: Salt 3008's ini.sections_present.
     """
     present = ini.present_sections(name, sections or (), encoding)
     missing = [section for section in sections or () if section not in present]
@@ -365,8 +361,6 @@ def sections_absent(
         /etc/app.ini:
           ini.sections_absent:
             - sections: [old]
-
-    Behaviour: Salt 3008's ini.sections_absent.
     """
     present = ini.get_sections(name, sections or (), separator, encoding)
     existing = [section for section in sections or () if section in present]

@@ -58,8 +58,6 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
         br_netfilter:
           kmod.present:
             - persist: True
-
-    Behaviour: Salt 3008's kmod.present.
     """
     wanted = mods or [name]
     missing = [module for module in wanted if not kmod.is_loaded(module)]
@@ -99,8 +97,6 @@ def absent(
 
         floppy:
           kmod.absent: []
-
-    Behaviour: Salt 3008's kmod.absent.
     """
     wanted = mods or [name]
     loaded = [module for module in wanted if kmod.is_loaded(module)]

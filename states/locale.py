@@ -31,8 +31,6 @@ def system(name: NonEmptyLine) -> Planned:
 
         en_US.UTF-8:
           locale.system: []
-
-    Behaviour: Salt 3008's locale.system.
     """
     _warn_of_missing(name)
     if locales.get_locale() == name:
@@ -50,8 +48,6 @@ def present(name: NonEmptyLine) -> Planned:
 
         de_DE.UTF-8:
           locale.present: []
-
-    Behaviour: Salt 3008's locale.present.
     """
     if locales.avail(name):
         return f"Locale {name} is already present"

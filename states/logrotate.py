@@ -36,8 +36,6 @@ def set_(
             - key: /var/log/wtmp
             - value: rotate
             - setting: 2
-
-    Behaviour: Salt 3008's logrotate.set.
     """
     command = str(key if setting is None else value)
     wanted: Any = value if setting is None else setting

@@ -155,8 +155,6 @@ def run(name: str, **functions: Any) -> Planned:
         refresh the package lists:
           module.run:
             - pkg.refresh_db: []
-
-    Behaviour: Salt 3008's module.run.
     """
     calls = [key for key in functions if "." in key]
     if calls:
@@ -179,8 +177,6 @@ def wait(name: str, **functions: Any) -> str:
         /etc/systemd/system/tool.service:
           file.managed:
             - source: salt://tool.service
-
-    Behaviour: Salt 3008's module.wait.
     """
     return ""
 
@@ -199,8 +195,6 @@ def watch(name: str, **functions: Any) -> str:
               - test: quiet
         quiet:
           test.nop: []
-
-    Behaviour: Salt 3008's module.watch.
     """
     return ""
 

@@ -141,8 +141,6 @@ def mounted(
             - device: /dev/sdb1
             - fstype: ext4
             - mkmnt: True
-
-    Behaviour: Salt 3008's mount.mounted.
     """
     said = mount.parsed_options(opts or ())
     options = [mount.unescaped(option) for option in said]  # a\040b, as fstab has it
@@ -278,8 +276,6 @@ def unmounted(
         /mnt/old:
           mount.unmounted:
             - persist: True
-
-    Behaviour: Salt 3008's mount.unmounted.
     """
     where = file.real_path(name)
     present = _present(where)
@@ -341,8 +337,6 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
 
         /swapfile:
           mount.swap: []
-
-    Behaviour: Salt 3008's mount.swap.
     """
     device = name if name.startswith("/") else mount.device_of(name)
     on = bool({name, device, file.real_path(device or name)} & set(mount.swaps()))
@@ -428,8 +422,6 @@ def fstab_present(
           mount.fstab_present:
             - fs_file: /srv/data
             - fs_vfstype: ext4
-
-    Behaviour: Salt 3008's mount.fstab_present.
     """
     device = _device(name, mount_by)
     entry = mount.FstabEntry(
@@ -486,8 +478,6 @@ def fstab_absent(
         /dev/sdb1:
           mount.fstab_absent:
             - fs_file: /srv/data
-
-    Behaviour: Salt 3008's mount.fstab_absent.
     """
     device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
     if not any((entry.name, entry.device) == (fs_file, device) for entry in mount.entries(config)):

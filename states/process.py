@@ -25,8 +25,6 @@ def absent(
             - user: www-data
 
     A program that a service starts again ends by service.dead.
-
-    Behaviour: Salt 3008's process.absent.
     """
     running = ps.others(name, user, full=True)
     ps.check_signal(signal, running)

@@ -91,8 +91,6 @@ def absent(name: NonEmptyLine, persist: bool = True, offline: bool = False) -> P
 
         nightly:
           schedule.absent: []
-
-    Behaviour: Salt 3008's schedule.absent.
     """
     own = schedule.unit_name(name)
     there = [path for path in schedule.files(own) if file.lexists(path)]
@@ -117,8 +115,6 @@ def enabled(name: NonEmptyLine, persist: bool = True) -> Planned:
 
         nightly:
           schedule.enabled: []
-
-    Behaviour: Salt 3008's schedule.enabled.
     """
     return (yield from _switched(name, True))
 
@@ -130,8 +126,6 @@ def disabled(name: NonEmptyLine, persist: bool = True, offline: bool = False) ->
 
         nightly:
           schedule.disabled: []
-
-    Behaviour: Salt 3008's schedule.disabled.
     """
     return (yield from _switched(name, False))
 

@@ -130,8 +130,6 @@ def running(
         /etc/nginx/nginx.conf:
           file.managed:
             - source: salt://nginx.conf
-
-    Behaviour: Salt 3008's service.running.
     """
     _require_available(name, user)
     masks = _masks(name, unmask, unmask_runtime, user)
@@ -202,8 +200,6 @@ def dead(
         bluetooth:
           service.dead:
             - enable: False
-
-    Behaviour: Salt 3008's service.dead.
     """
     if not service.available(name, user):
         return _unavailable(name)
@@ -241,8 +237,6 @@ def enabled(
 
         cron:
           service.enabled: []
-
-    Behaviour: Salt 3008's service.enabled.
     """
     _require_available(name, user)
     if service.enabled(name, runlevels, user):
@@ -265,8 +259,6 @@ def disabled(
 
         bluetooth:
           service.disabled: []
-
-    Behaviour: Salt 3008's service.disabled.
     """
     if not service.available(name, user):
         return _unavailable(name)
@@ -512,8 +504,6 @@ def masked(name: ServiceName, runtime: bool = False, user: User = None) -> Plann
 
         rpcbind:
           service.masked: []
-
-    Behaviour: Salt 3008's service.masked.
     """
     kind = "runtime masked" if runtime else "masked"
     if service.masked(name, runtime, user):
@@ -535,8 +525,6 @@ def unmasked(name: ServiceName, runtime: bool = False, user: User = None) -> Pla
 
         rpcbind:
           service.unmasked: []
-
-    Behaviour: Salt 3008's service.unmasked.
     """
     kind = "runtime masked" if runtime else "masked"
     done = kind.replace("masked", "unmasked")

@@ -84,8 +84,6 @@ def present(
           ssh_auth.present:
             - user: zoe
             - enc: ed25519
-
-    Behaviour: Salt 3008's ssh_auth.present.
     """
     wanted = keys.of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
     path = keys.path_of(user, config)
@@ -134,8 +132,6 @@ def absent(
         AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
           ssh_auth.absent:
             - user: zoe
-
-    Behaviour: Salt 3008's ssh_auth.absent.
     """
     wanted = keys.of_source(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
     try:
@@ -181,8 +177,6 @@ def manage(
           ssh_auth.manage:
             - user: zoe
             - ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX zoe@home]
-
-    Behaviour: Salt 3008's ssh_auth.manage.
     """
     named = {
         (key := keys.wanted(text, enc, comment, options or ())).key: (text, key)

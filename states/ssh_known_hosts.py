@@ -90,8 +90,6 @@ def present(
             - user: zoe
             - enc: ed25519
             - fingerprint: d6:97:3d:79:...
-
-    Behaviour: Salt 3008's ssh_known_hosts.present.
     """
     shown = _shown_file(user, config)
     if key and (fingerprint or not enc):
@@ -171,8 +169,6 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
 
         old.example.com:
           ssh_known_hosts.absent: []
-
-    Behaviour: Salt 3008's ssh_known_hosts.absent.
     """
     shown, path = _shown_file(user, config), known_hosts.path_of(user, config)
     present_lines = known_hosts.entries(path, name)

@@ -26,8 +26,6 @@ def set(name: str, **parameters: Any) -> str | Done:
           file.managed:
             - name: /tmp/port
             - contents: {{ params.port }}
-
-    Behaviour: Salt's stateconf.set.
     """
     return ""
 
@@ -42,7 +40,5 @@ def context(name: str, **parameters: Any) -> str | Done:
         .params:
           stateconf.context:
             - port: 80
-
-    Behaviour: Salt's stateconf.context.
     """
     return ""

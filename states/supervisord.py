@@ -27,8 +27,6 @@ def running(
         worker:
           supervisord.running:
             - update: True
-
-    Behaviour: Salt 3007's supervisord.running.
     """
     how = (user, conf_file, bin_env)
     group = name.endswith((":", ":*"))
@@ -78,8 +76,6 @@ def dead(
 
         worker:
           supervisord.dead: []
-
-    Behaviour: Salt 3007's supervisord.dead.
     """
     how = (user, conf_file, bin_env)
     present = supervisord.matching(name, supervisord.status(None, *how))

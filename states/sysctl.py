@@ -74,8 +74,6 @@ def present(
         vm.swappiness:
           sysctl.present:
             - value: 20
-
-    Behaviour: Salt 3008's sysctl.present.
     """
     wanted = _text(value)
     if not sysctl.exists(name):

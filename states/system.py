@@ -41,6 +41,8 @@ def reboot(
             - continue: True
             - require:
               - pkg: new kernel
+
+    Salt's system.reboot is one of Windows.
     """
     asked, tag = system.last_restart(), " ".join((here.chunk.tag if here.chunk else name).split())
     if asked.is_awaited(tag):

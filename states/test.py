@@ -24,8 +24,6 @@ def nop(name: str) -> str:
 
         anchor:
           test.nop: []
-
-    Behaviour: Salt 3008's test.nop.
     """
     return "Success!"
 
@@ -38,8 +36,6 @@ def succeed_without_changes(name: str, comment: Comment = "Success!") -> str:
 
         always:
           test.succeed_without_changes: []
-
-    Behaviour: Salt 3008's test.succeed_without_changes.
     """
     return _text(comment)
 
@@ -53,8 +49,6 @@ def fail_without_changes(name: str, comment: Comment = "Failure!") -> str:
         stop here:
           test.fail_without_changes:
             - comment: this machine is not supported
-
-    Behaviour: Salt 3008's test.fail_without_changes.
     """
     raise StateFailed(_text(comment))
 
@@ -67,8 +61,6 @@ def succeed_with_changes(name: str, comment: Comment = "Success!") -> Planned:
 
         changed:
           test.succeed_with_changes: []
-
-    Behaviour: Salt 3008's test.succeed_with_changes.
     """
     yield Plan(PRETENDED, "If we weren't testing, this would be successful with changes")
     return _text(comment)
@@ -82,8 +74,6 @@ def fail_with_changes(name: str, comment: Comment = "Failure!") -> Planned:
 
         broken:
           test.fail_with_changes: []
-
-    Behaviour: Salt 3008's test.fail_with_changes.
     """
     yield Plan(PRETENDED, "If we weren't testing, this would be failed with changes")
     refuse_unforeseen("a failure")
@@ -111,8 +101,6 @@ def configurable_test_state(
           test.configurable_test_state:
             - changes: False
             - result: Random
-
-    Behaviour: Salt 3008's test.configurable_test_state.
     """
     dry = here.dry  # dry: one of its arguments is about it
     message = _text(comment) or ("This is a test" if dry else "")
@@ -147,8 +135,6 @@ def show_notification(name: str, text: str) -> str:
         note:
           test.show_notification:
             - text: the database is set up by hand
-
-    Behaviour: Salt 3008's test.show_notification.
     """
     if not text:
         raise StateFailed("Text not given")
@@ -180,8 +166,6 @@ def check_pillar(
           test.check_pillar:
             - present: nginx:port
             - integer: nginx:port
-
-    Behaviour: Salt 3008's test.check_pillar.
     """
     kinds: list[tuple[list[str] | None, type | None]] = [
         (present, None),

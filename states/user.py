@@ -171,8 +171,6 @@ def present(
           user.present:
             - shell: /bin/bash
             - groups: [www-data]
-
-    Behaviour: Salt 3008's user.present.
     """
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
@@ -312,8 +310,6 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
         intern:
           user.absent:
             - purge: True
-
-    Behaviour: Salt 3008's user.absent.
     """
     account = users.info(name)
     if not account:

@@ -59,8 +59,6 @@ def run(name: Word[str], command: AnyCommand = Command()) -> Planned:
           cmd.run:
             - cwd: /usr/local/src/tool
             - creates: /usr/local/bin/tool
-
-    Behaviour: Salt 3008's cmd.run.
     """
     command.refuse_password()
 
@@ -101,8 +99,6 @@ def wait(name: Word[str], command: AnyCommand = Command()) -> str:
         /etc/updatedb.conf:
           file.managed:
             - source: salt://updatedb.conf
-
-    Behaviour: Salt 3008's cmd.wait.
     """
     return ""
 
@@ -132,8 +128,6 @@ def script(
             - source: salt://cluster/setup.sh
             - args: --first
             - creates: /var/lib/cluster/done
-
-    Behaviour: Salt 3008's cmd.script.
     """
     command.refuse_password()
     url, _, words = (source or name).partition(" ")
@@ -191,8 +185,6 @@ def wait_script(
         /etc/firewall.rules:
           file.managed:
             - source: salt://firewall/rules
-
-    Behaviour: Salt 3008's cmd.wait_script.
     """
     return ""
 

@@ -132,7 +132,5 @@ def wait_call(
         /etc/words:
           file.managed:
             - source: salt://words
-
-    Behaviour: Salt 3008's cmd.wait_call.
     """
     return ""

@@ -114,6 +114,8 @@ def up(
 
     With `watch` of a file that a service reads, the services that run are restarted. Salt has
     nothing like it.
+
+    Salt has nothing like it.
     """
     project, config = compose.read(given.project(name))
     action = ["up", "--detach", *(["--remove-orphans"] if remove_orphans else [])]

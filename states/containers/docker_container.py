@@ -108,8 +108,6 @@ def stopped(
         old site:
           docker_container.stopped:
             - containers: [web, worker]
-
-    Behaviour: Salt 3007's docker_container.stopped.
     """
     targets = containers or ([name] if name else [])
     if not targets:
@@ -166,8 +164,6 @@ def absent(name: Name, force: bool = False) -> Planned:
         old:
           docker_container.absent:
             - force: True
-
-    Behaviour: Salt 3007's docker_container.absent.
     """
     container = docker.find_container(name)
     if container is None:
@@ -217,8 +213,6 @@ def run(
             - creates: /srv/builds/app-1.0.tar
             - replace: True
             - rm: True
-
-    Behaviour: Salt 3007's docker_container.run.
     """
     logs = {key: option.pop(key) for key in docker.LOG_OPTIONS if key in option}
     declared = options.declare(option, skip_translate, ignore_collisions, validate_ip_addrs)

@@ -61,8 +61,6 @@ def present(
           docker_image.present:
             - tag: '3'
             - load: salt://images/app-3.tar
-
-    Behaviour: Salt 3007's docker_image.present.
     """
     if build and load:
         raise StateFailed("Only one of 'build' or 'load' is permitted.")
@@ -129,8 +127,6 @@ def absent(
         old images:
           docker_image.absent:
             - images: [busybox, 'nginx:1.25']
-
-    Behaviour: Salt 3007's docker_image.absent.
     """
     targets = images or ([name] if name else [])
     if not targets:

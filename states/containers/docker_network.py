@@ -274,8 +274,6 @@ def absent(name: Name) -> Planned:
         old network:
           docker_network.absent:
             - name: web
-
-    Behaviour: Salt 3007's docker_network.absent.
     """
     network = docker.find_network(name)
     if network is None:

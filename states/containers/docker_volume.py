@@ -34,8 +34,6 @@ def present(
             - driver_opts:
               - type: tmpfs
               - device: tmpfs
-
-    Behaviour: Salt 3007's docker_volume.present.
     """
     try:
         options = forms.pairs(driver_opts) or None
@@ -80,8 +78,6 @@ def absent(name: Name, driver: Line | None = None) -> Planned:
         old data:
           docker_volume.absent:
             - name: data
-
-    Behaviour: Salt 3007's docker_volume.absent.
     """
     if docker.find_volume(name) is None:
         return f"Volume '{name}' already absent"

@@ -48,8 +48,6 @@ def present(
         app:
           mysql_database.present:
             - character_set: utf8mb4
-
-    Behaviour: Salt 3007's mysql_database.present.
     """
     now = mysql.databases(server, name).get(name)
     it = f"DATABASE {mysql.name(name)}"
@@ -87,8 +85,6 @@ def absent(name: NonEmptyLine, server: Connection = MysqlServer()) -> Planned:
 
         old:
           mysql_database.absent: []
-
-    Behaviour: Salt 3007's mysql_database.absent.
     """
     drop = f"DROP DATABASE {mysql.name(name)}"
     there = name in mysql.databases(server, name)

@@ -51,8 +51,6 @@ def run(
             - database: app
             - query: SELECT COUNT(*) AS users FROM users
             - output: /var/lib/app/users.txt
-
-    Behaviour: Salt 3007's mysql_query.run.
     """
     if check_db_exists:
         _require_database(server, database)
@@ -86,8 +84,6 @@ def run_file(
         salt://db/schema.sql:
           mysql_query.run_file:
             - database: app
-
-    Behaviour: Salt 3007's mysql_query.run_file.
     """
     text = mysql.script_text(query_file or name, saltenv or here.saltenv)
     if check_db_exists:

@@ -76,8 +76,6 @@ def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServe
 
         olduser:
           mysql_user.absent: []
-
-    Behaviour: Salt 3007's mysql_user.absent.
     """
     account, _ = mysql.find_account(server, name, host)
     drop = f"DROP USER {mysql.account(name, host)}"

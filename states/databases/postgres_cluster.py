@@ -90,8 +90,6 @@ def absent(name: Name, version: Name) -> Planned:
         main:
           postgres_cluster.absent:
             - version: '13'
-
-    Behaviour: Salt's postgres_cluster.absent.
     """
     remove = partial(postgres.cluster_remove, version, name)
     there = postgres.cluster_exists(version, name)

@@ -76,8 +76,6 @@ def present(
             - owner: app
             - encoding: UTF8
             - template: template0
-
-    Behaviour: Salt 3008's postgres_database.present.
     """
     it = Entity(server, "DATABASE", name)
     create = partial(
@@ -142,8 +140,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
         old:
           postgres_database.absent: []
-
-    Behaviour: Salt 3008's postgres_database.absent.
     """
     drop = Entity(server, "DATABASE", name).drop
     return DATABASE.absent(name in postgres.databases(server), drop, name=name)

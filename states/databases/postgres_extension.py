@@ -49,8 +49,6 @@ def present(
         hstore:
           postgres_extension.present:
             - maintenance_db: app
-
-    Behaviour: Salt 3008's postgres_extension.present.
     """
     it = Entity(server, "EXTENSION", name)
     create = partial(
@@ -84,8 +82,6 @@ def absent(
         hstore:
           postgres_extension.absent:
             - maintenance_db: app
-
-    Behaviour: Salt 3008's postgres_extension.absent.
     """
     it = Entity(server, "EXTENSION", name)
     drop = partial(it.drop, cascade and "CASCADE")

@@ -36,8 +36,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
         oldgroup:
           postgres_group.absent: []
-
-    Behaviour: Salt 3008's postgres_group.absent.
     """
     return _postgres_role.absent(name, "group", server)
 

@@ -33,8 +33,6 @@ def present(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresSe
         plperl:
           postgres_language.present:
             - maintenance_db: app
-
-    Behaviour: Salt 3008's postgres_language.present.
     """
     it = Entity(server.within(maintenance_db), "LANGUAGE", name)
     return LANGUAGE.present(it.row(FOUND, NEW), it.create, name=name)
@@ -49,8 +47,6 @@ def absent(name: NonEmptyLine, maintenance_db: Line, server: Login = PostgresSer
         plperl:
           postgres_language.absent:
             - maintenance_db: app
-
-    Behaviour: Salt 3008's postgres_language.absent.
     """
     it = Entity(server.within(maintenance_db), "LANGUAGE", name)
     return LANGUAGE.absent(it.row(FOUND, NEW), it.drop, name=name)

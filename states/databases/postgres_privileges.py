@@ -64,8 +64,6 @@ def present(
             - object_type: table
             - privileges: [SELECT]
             - maintenance_db: app
-
-    Behaviour: Salt 3008's postgres_privileges.present.
     """
     rights = _rights(object_type, privileges)
     missing = _is_missing(
@@ -98,8 +96,6 @@ def absent(
             - object_name: app
             - object_type: database
             - privileges: [CREATE]
-
-    Behaviour: Salt 3008's postgres_privileges.absent.
     """
     rights = _rights(object_type, privileges)
     there = _has_any(server, name, object_type, object_name, prepend, rights)

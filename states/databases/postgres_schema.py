@@ -69,8 +69,6 @@ def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -
         reports:
           postgres_schema.absent:
             - dbname: app
-
-    Behaviour: Salt 3008's postgres_schema.absent.
     """
     it = Entity(server.within(dbname), "SCHEMA", name)
     return SCHEMA.absent(it.row(FOUND, NEW), it.drop, name=name, dbname=dbname)

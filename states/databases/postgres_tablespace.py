@@ -51,8 +51,6 @@ def present(
             - directory: /srv/fast
             - options:
                 random_page_cost: 1.1
-
-    Behaviour: Salt 3008's postgres_tablespace.present.
     """
     it = Entity(server, "TABLESPACE", name)
     now = it.row(FOUND)
@@ -89,8 +87,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
         fast:
           postgres_tablespace.absent: []
-
-    Behaviour: Salt 3008's postgres_tablespace.absent.
     """
     it = Entity(server, "TABLESPACE", name)
     return TABLESPACE.absent(it.row(FOUND), it.drop, name=name)

@@ -38,8 +38,6 @@ def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned
 
         olduser:
           postgres_user.absent: []
-
-    Behaviour: Salt 3008's postgres_user.absent.
     """
     return _postgres_role.absent(name, "user", server)
 

@@ -81,8 +81,6 @@ def removed(name: Name) -> Planned:
 
         lxd:
           snap.removed: []
-
-    Behaviour: Salt 3007's snap.removed.
     """
     with explained(f'Package "{name}" failed to remove'):
         versions = snap.versions_installed(name)

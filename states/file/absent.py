@@ -15,8 +15,6 @@ def absent(name: AbsolutePath) -> Planned:
 
         /etc/motd.old:
           file.absent
-
-    Behaviour: Salt 3008's file.absent.
     """
     if name.rstrip("/") == "":
         raise StateFailed('Refusing to make "/" absent')

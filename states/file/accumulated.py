@@ -25,8 +25,6 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
         /etc/motd:
           file.blockreplace:
             - append_if_not_found: True
-
-    Behaviour: Salt 3008's file.accumulated.
     """
     here.store("file.accumulated for").setdefault(filename, {}).setdefault(name, set()).update(
         _takers(name)

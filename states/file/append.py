@@ -31,8 +31,6 @@ def append(
         /etc/profile:
           file.append:
             - text: umask 027
-
-    Behaviour: Salt 3008's file.append.
     """
     wanted = sources.or_given(text)
 

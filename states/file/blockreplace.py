@@ -57,8 +57,6 @@ def blockreplace(
           file.blockreplace:
             - content: 10.0.0.5 db
             - append_if_not_found: True
-
-    Behaviour: Salt 3008's file.blockreplace.
     """
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     if sum(map(bool, place)) > 1:

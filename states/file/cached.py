@@ -103,8 +103,6 @@ def not_cached(name: str, saltenv: str | None = None) -> Planned:
 
         https://example.com/app-1.2.tar.gz:
           file.not_cached: []
-
-    Behaviour: Salt 3008's file.not_cached.
     """
     if name.startswith(("/", "file://")):
         return f"File {name} is a local path, no action taken"

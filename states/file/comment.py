@@ -33,8 +33,6 @@ def comment(
         /etc/fstab:
           file.comment:
             - regex: ^/dev/sdb1\\s
-
-    Behaviour: Salt 3008's file.comment.
     """
     core, sign = bare(regex), re.escape(char)
     old = _edits.lines_to_edit(name, core)

@@ -45,8 +45,6 @@ def copy(
         /etc/app.conf:
           file.copy:
             - source: /etc/app.conf.dist
-
-    Behaviour: Salt 3008's file.copy.
     """
     name_files(source)
     if not file.exists(source):

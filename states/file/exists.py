@@ -14,8 +14,6 @@ def exists(name: str) -> Done:
 
         /etc/ssl/private/host.key:
           file.exists
-
-    Behaviour: Salt 3008's file.exists.
     """
     if not file.exists(name):
         raise StateFailed(f"Specified path {name} does not exist", missing=("file", name))

@@ -31,8 +31,6 @@ def hardlink(
         /usr/local/bin/python:
           file.hardlink:
             - target: /opt/python/bin/python3
-
-    Behaviour: Salt 3008's file.hardlink.
     """
     source = file.seen(target, follow=False)
     if source is None:

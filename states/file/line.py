@@ -56,8 +56,6 @@ def line(
             - mode: replace
             - match: ^GRUB_TIMEOUT=
             - content: GRUB_TIMEOUT=1
-
-    Behaviour: Salt 3008's file.line.
     """
     if not mode:
         raise StateFailed("Mode was not defined. How to process the file?")

@@ -15,8 +15,6 @@ def missing(name: str) -> Done:
 
         /etc/nologin:
           file.missing
-
-    Behaviour: Salt 3008's file.missing.
     """
     if file.exists(name):
         raise StateFailed(f"Specified path {name} exists")

@@ -30,8 +30,6 @@ def prepend(
         /etc/motd:
           file.prepend:
             - text: This machine is managed.
-
-    Behaviour: Salt 3008's file.prepend.
     """
     wanted = sources.or_given(text)
     head = [line for chunk in wanted for line in chunk.splitlines()]

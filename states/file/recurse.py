@@ -90,8 +90,6 @@ def recurse(
           file.recurse:
             - source: salt://app/etc
             - clean: true
-
-    Behaviour: Salt 3008's file.recurse.
     """
     if mode is not None:
         raise StateFailed(

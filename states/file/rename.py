@@ -20,8 +20,6 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
         /srv/new:
           file.rename:
             - source: /srv/old
-
-    Behaviour: Salt 3008's file.rename.
     """
     if not file.lexists(source):
         comment = f'Source file "{source}" has already been moved out of place'

@@ -54,8 +54,6 @@ def replace(
             - pattern: '^#?PermitRootLogin .*$'
             - repl: PermitRootLogin no
             - append_if_not_found: True
-
-    Behaviour: Salt 3008's file.replace.
     """
     if append_if_not_found and prepend_if_not_found:
         raise StateFailed("Only one of append and prepend_if_not_found is permitted")

@@ -60,8 +60,6 @@ def serialize(
             - dataset: {port: 80}
             - serializer: json
             - mode: '0640'
-
-    Behaviour: Salt 3008's file.serialize.
     """
     if dataset is not None and dataset_pillar:
         raise StateFailed("Only one of 'dataset' and 'dataset_pillar' is permitted")

@@ -49,8 +49,6 @@ def tidied(
           file.tidied:
             - age: 30
             - matches: ['.*\\.log$']
-
-    Behaviour: Salt 3008's file.tidied.
     """
     if time_comparison not in ("atime", "mtime", "ctime"):
         raise StateFailed(

@@ -84,8 +84,6 @@ def present(
             - services: [ssh, https]
             - ports: [8080/tcp]
             - prune_services: True
-
-    Behaviour: Salt 3008's firewalld.present.
     """
     parts = [
         Part("icmp_types", "icmp-blocks", "icmp-block", block_icmp, prune_block_icmp),
@@ -219,8 +217,6 @@ def service(
         node-exporter:
           firewalld.service:
             - ports: [9100/tcp]
-
-    Behaviour: Salt 3008's firewalld.service.
     """
     exists = name in firewalld.get_services()
     now = firewalld.service(name) if exists else {"ports": [], "protocols": []}

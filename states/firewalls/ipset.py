@@ -70,8 +70,6 @@ def set_absent(name: Name, family: Family = "ipv4") -> Planned:
 
         blocked:
           ipset.set_absent: []
-
-    Behaviour: Salt 3008's ipset.set_absent.
     """
     listed = next((entry for entry in ipset.list_sets() if entry["Name"] == name), None)
     if listed is None:
@@ -106,8 +104,6 @@ def present(
             - set_name: allowed
             - entry: [192.0.2.0/24, 198.51.100.7]
             - comment: ours
-
-    Behaviour: Salt 3008's ipset.present.
     """
     where = set_name or name
     failed = f"Failed to add to set {where} for family {family}.\nError: "

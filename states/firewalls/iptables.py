@@ -63,8 +63,6 @@ def append(
             - connstate: NEW
             - jump: ACCEPT
             - save: True
-
-    Behaviour: Salt 3008's iptables.append.
     """
     if rules is not None:
         return (yield from _apply_rules(append, name, rules))
@@ -180,8 +178,6 @@ def chain_present(name: Chain, table: Table = "filter", family: Family = "ipv4")
 
         knocking:
           iptables.chain_present: []
-
-    Behaviour: Salt 3008's iptables.chain_present.
     """
     if iptables.listed(family, table, name) is not None:
         return f"iptables {name} chain is already exist in {table} table for {family}"
@@ -204,8 +200,6 @@ def chain_absent(name: Chain, table: Table = "filter", family: Family = "ipv4") 
 
         knocking:
           iptables.chain_absent: []
-
-    Behaviour: Salt 3008's iptables.chain_absent.
     """
     if iptables.listed(family, table, name) is None:
         return f"iptables {name} chain is already absent in {table} table for {family}"
@@ -244,8 +238,6 @@ def set_policy(
           iptables.set_policy:
             - chain: INPUT
             - policy: DROP
-
-    Behaviour: Salt 3008's iptables.set_policy.
     """
     policies = iptables.listed(family, table) or []
     if not any(line.startswith(f"-P {chain} ") for line in policies):

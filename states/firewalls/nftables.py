@@ -83,8 +83,6 @@ def append(
             - connstate: new
             - jump: accept
             - save: True
-
-    Behaviour: Salt 3008's nftables.append.
     """
     warn_of_position("nftables", position)
     place = ChainPlace.of(family, table, chain)
@@ -256,8 +254,6 @@ def set_policy(
             - family: inet
             - chain: input
             - policy: drop
-
-    Behaviour: Salt 3008's nftables.set_policy.
     """
     place = ChainPlace.of(family, table, chain)
     wanted = policy.lower()
@@ -348,8 +344,6 @@ def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") ->
 
         knocking:
           nftables.chain_absent: []
-
-    Behaviour: Salt 3008's nftables.chain_absent.
     """
     place = ChainPlace(family, table, name)
     if not nftables.check_table(table, family) or not nftables.check_chain(table, name, family):
@@ -375,8 +369,6 @@ def table_present(name: Name, family: Family = "ipv4") -> Planned:
         filter:
           nftables.table_present:
             - family: inet
-
-    Behaviour: Salt 3008's nftables.table_present.
     """
     if nftables.check_table(name, family):
         return f"nftables table {name} already exists in family {family}"
@@ -401,8 +393,6 @@ def table_absent(name: Name, family: Family = "ipv4") -> Planned:
         filter:
           nftables.table_absent:
             - family: inet
-
-    Behaviour: Salt 3008's nftables.table_absent.
     """
     if not nftables.check_table(name, family):
         return f"nftables table {name} is already absent from family {family}"

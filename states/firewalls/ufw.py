@@ -57,6 +57,8 @@ def enabled(name: Name) -> Planned:
           ufw.enabled:
             - require:
               - ufw: OpenSSH
+
+    Salt has nothing like it.
     """
     return (yield from _switched(True))
 
@@ -68,6 +70,8 @@ def disabled(name: Name) -> Planned:
 
         firewall:
           ufw.disabled: []
+
+    Salt has nothing like it.
     """
     return (yield from _switched(False))
 
@@ -92,6 +96,8 @@ def default(
         incoming:
           ufw.default:
             - policy: deny
+
+    Salt has nothing like it.
     """
     old = ufw.default_policy(name)
     if old == policy:
@@ -118,6 +124,8 @@ def allow(name: Name, packets: ChosenPackets = Packets()) -> Planned:
             - proto: tcp
             - source: 10.0.0.0/24
             - interface: eth1
+
+    Salt has nothing like it.
     """
     return (yield from _ruled("allow", name, packets))
 
@@ -131,6 +139,8 @@ def deny(name: Name, packets: ChosenPackets = Packets()) -> Planned:
           ufw.deny:
             - port: 25/tcp
             - direction: out
+
+    Salt has nothing like it.
     """
     return (yield from _ruled("deny", name, packets))
 
@@ -143,6 +153,8 @@ def limit(name: Name, packets: ChosenPackets = Packets()) -> Planned:
 
         22/tcp:
           ufw.limit: []
+
+    Salt has nothing like it.
     """
     return (yield from _ruled("limit", name, packets))
 
@@ -154,6 +166,8 @@ def reject(name: Name, packets: ChosenPackets = Packets()) -> Planned:
 
         113/tcp:
           ufw.reject: []
+
+    Salt has nothing like it.
     """
     return (yield from _ruled("reject", name, packets))
 

@@ -40,8 +40,6 @@ def cloned(
         https://github.com/example/app.git:
           git.cloned:
             - target: /srv/app
-
-    Behaviour: Salt 3008's git.cloned.
     """
     repository = repository_of(name, target, "origin", user, identity, https_user, https_pass)
     if not repository.is_there(bare=False):

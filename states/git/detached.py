@@ -61,8 +61,6 @@ def detached(
           git.detached:
             - rev: v1.2.3
             - target: /srv/app
-
-    Behaviour: Salt 3008's git.detached.
     """
     repository = repository_of(name, target, remote, user, identity, https_user, https_pass)
     exists = repository.is_there(bare=False)

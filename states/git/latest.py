@@ -96,8 +96,6 @@ def latest(
           git.latest:
             - target: /srv/app
             - rev: main
-
-    Behaviour: Salt 3008's git.latest.
     """
     if depth is not None and rev == "HEAD":
         raise StateFailed(

@@ -50,8 +50,6 @@ def present(
         /srv/git/app.git:
           git.present:
             - shared: group
-
-    Behaviour: Salt 3008's git.present.
     """
     target = name.rstrip("/") or "/"
     if bare and separate_git_dir:

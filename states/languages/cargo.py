@@ -46,6 +46,8 @@ def installed(
             - version: 14.1.0
             - root: /usr/local
             - locked: true
+
+    Salt has nothing like it.
     """
     with explained(f"Error looking up '{name}'"):
         old = settled(name, cargo.list_(root, user).get(name, ""), version)
@@ -71,6 +73,8 @@ def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = N
 
         ripgrep:
           cargo.removed: []
+
+    Salt has nothing like it.
     """
     with explained(f"Error looking up '{name}'"):
         old = cargo.list_(root, user).get(name)

@@ -109,8 +109,6 @@ def removed(
 
         bundler:
           gem.removed: []
-
-    Behaviour: Salt 3007's gem.removed.
     """
     return GEM.absent(
         lambda: name in gem.list_("", ruby, user, gem_bin),
@@ -128,8 +126,6 @@ def sources_add(name: Name, ruby: Name | None = None, user: Name | None = None) 
 
         https://gems.example.com/:
           gem.sources_add: []
-
-    Behaviour: Salt 3007's gem.sources_add.
     """
     return SOURCE.present(
         lambda: name in gem.sources_list(ruby, user),
@@ -147,8 +143,6 @@ def sources_remove(name: Name, ruby: Name | None = None, user: Name | None = Non
 
         https://rubygems.org/:
           gem.sources_remove: []
-
-    Behaviour: Salt 3007's gem.sources_remove.
     """
     return SOURCE.absent(
         lambda: name in gem.sources_list(ruby, user),

@@ -86,8 +86,6 @@ def removed(name: Name, dir: AbsolutePath | None = None, user: Name | None = Non
         express:
           npm.removed:
             - dir: /srv/app
-
-    Behaviour: Salt 3007's npm.removed.
     """
     with explained(f"Error uninstalling '{name}'"):
         packages = npm.list_(None, dir, user, None, 0)
@@ -109,8 +107,6 @@ def bootstrap(name: AbsolutePath, user: Name | None = None, silent: bool = True)
         /srv/app:
           npm.bootstrap:
             - user: app
-
-    Behaviour: Salt 3007's npm.bootstrap.
     """
     failed = f"Error Bootstrapping '{name}'"
     with explained(failed, ("npm", name)):
@@ -139,8 +135,6 @@ def cache_cleaned(
           npm.cache_cleaned:
             - name: null
             - force: true
-
-    Behaviour: Salt 3007's npm.cache_cleaned.
     """
     what = name or "packages"
     with explained(f"Error looking up cached {what}"):

@@ -171,8 +171,6 @@ def installed(
           pip.installed:
             - pkgs: [requests>=2.31, gunicorn]
             - bin_env: /srv/venv
-
-    Behaviour: Salt 3008's pip.installed.
     """
     former.refuse()
     where = _Where(bin_env or pip_bin, user, cwd)
@@ -323,8 +321,6 @@ def removed(
         simplejson:
           pip.removed:
             - bin_env: /srv/venv
-
-    Behaviour: Salt 3008's pip.removed.
     """
     have = {
         pip.normal(package): package
@@ -359,8 +355,6 @@ def uptodate(
         /srv/venv is up to date:
           pip.uptodate:
             - bin_env: /srv/venv
-
-    Behaviour: Salt 3008's pip.uptodate.
     """
     newer = pip.list_upgrades(bin_env, user, cwd)
     here.follows(repr(newer))

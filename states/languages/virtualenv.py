@@ -106,8 +106,6 @@ def managed(
         /srv/app/venv:
           virtualenv.managed:
             - requirements: salt://app/requirements.txt
-
-    Behaviour: Salt 3008's virtualenv.managed.
     """
     exists = virtualenv.is_there(name)
     _needs_old_pip(name if exists else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)

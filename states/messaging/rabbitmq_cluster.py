@@ -29,8 +29,6 @@ def joined(
         one cluster:
           rabbitmq_cluster.joined:
             - host: rabbit1
-
-    Behaviour: Salt 3008's rabbitmq_cluster.joined.
     """
     node = f"{user}@{host}"
     status = rabbitmq.cluster_status(runas)

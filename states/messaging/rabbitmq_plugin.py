@@ -20,8 +20,6 @@ def enabled(name: Name, runas: Name | None = None) -> Planned:
 
         rabbitmq_management:
           rabbitmq_plugin.enabled: []
-
-    Behaviour: Salt 3008's rabbitmq_plugin.enabled.
     """
     if rabbitmq.plugin_is_enabled(name, runas):
         return f"Plugin '{name}' is already enabled."
@@ -41,8 +39,6 @@ def disabled(name: Name, runas: Name | None = None) -> Planned:
 
         rabbitmq_management:
           rabbitmq_plugin.disabled: []
-
-    Behaviour: Salt 3008's rabbitmq_plugin.disabled.
     """
     if not rabbitmq.plugin_is_enabled(name, runas):
         return f"Plugin '{name}' is already disabled."

@@ -57,8 +57,6 @@ def present(
             - pattern: '^app'
             - definition: {max-length: 1000}
             - vhost: /app
-
-    Behaviour: Salt 3008's rabbitmq_policy.present.
     """
     settings = _settings(definition)
     now = _policies(vhost, runas).get(name)
@@ -83,8 +81,6 @@ def absent(name: Name, vhost: Name = "/", runas: Name | None = None) -> Planned:
 
         short queues:
           rabbitmq_policy.absent: []
-
-    Behaviour: Salt 3008's rabbitmq_policy.absent.
     """
     there = rabbitmq.vhost_exists(vhost, runas) and name in _policies(vhost, runas)
     delete = partial(rabbitmq.delete_policy, vhost, name, runas)

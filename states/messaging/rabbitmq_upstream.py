@@ -50,8 +50,6 @@ def present(
           rabbitmq_upstream.present:
             - uri: 'amqp://{{ pillar.get('far_login') }}@far.example.com'
             - max_hops: 2
-
-    Behaviour: Salt 3008's rabbitmq_upstream.present.
     """
     settings = {
         "prefetch_count": prefetch_count,
@@ -84,8 +82,6 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
 
         far:
           rabbitmq_upstream.absent: []
-
-    Behaviour: Salt 3008's rabbitmq_upstream.absent.
     """
     if not rabbitmq.upstream_exists(name, runas):
         return f'The upstream "{name}" is already absent.'

@@ -43,8 +43,6 @@ def present(
             - tags: [monitoring]
             - perms:
               - '/': ['^app', '.*', '.*']
-
-    Behaviour: Salt 3008's rabbitmq_user.present.
     """
     wanted = _rights(perms)
     current = rabbitmq.list_users(runas)
@@ -103,8 +101,6 @@ def absent(name: Name, runas: Name | None = None) -> Planned:
 
         guest:
           rabbitmq_user.absent: []
-
-    Behaviour: Salt 3008's rabbitmq_user.absent.
     """
     if not rabbitmq.user_exists(name, runas):
         return f"The user '{name}' is not present."

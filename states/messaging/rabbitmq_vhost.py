@@ -29,8 +29,6 @@ def present(name: Name) -> Planned:
 
         /app:
           rabbitmq_vhost.present: []
-
-    Behaviour: Salt 3008's rabbitmq_vhost.present.
     """
     there = rabbitmq.vhost_exists(name)
     return VHOST.present(there, lambda: rabbitmq.add_vhost(name), name=name)
@@ -43,8 +41,6 @@ def absent(name: Name) -> Planned:
 
         /old:
           rabbitmq_vhost.absent: []
-
-    Behaviour: Salt 3008's rabbitmq_vhost.absent.
     """
     there = rabbitmq.vhost_exists(name)
     return VHOST.absent(there, lambda: rabbitmq.delete_vhost(name), name=name)

@@ -32,8 +32,6 @@ def string(
         app:mode:
           redis.string:
             - value: production
-
-    Behaviour: Salt 3007's redis.string.
     """
     text = str(value)
     old, end = redis.value_and_end(name, server)
@@ -66,8 +64,6 @@ def absent(
 
         app:mode:
           redis.absent: []
-
-    Behaviour: Salt 3007's redis.absent.
     """
     present = [key for key in keys or [name] if redis.exists(key, server)]
     if not present:
@@ -95,8 +91,6 @@ def slaveof(
         mymaster:
           redis.slaveof:
             - sentinel_host: 10.0.0.5
-
-    Behaviour: Salt 3007's redis.slaveof.
     """
     master = redis.sentinel_get_master_ip(name, sentinel_host, sentinel_port, sentinel_password)
     if master["master_host"] in network.ip_addrs():

@@ -406,8 +406,6 @@ def routes(
                 ipaddr: 10.2.0.0
                 netmask: 255.255.255.0
                 gateway: 10.1.0.3
-
-    Behaviour: Salt 3008's network.routes.
     """
     tool = ip.provider()
     old = tool.present_routes(name)

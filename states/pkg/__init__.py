@@ -74,8 +74,6 @@ def latest(
         openssl:
           pkg.latest:
             - refresh: True
-
-    Behaviour: Salt 3008's pkg.latest.
     """
     names = list(selection.wanted(name, None, pkgs, None))
     if refresh is not False:
@@ -160,8 +158,6 @@ def removed(
 
         telnetd:
           pkg.removed: []
-
-    Behaviour: Salt 3008's pkg.removed.
     """
     present = simulation.present()
     wanted = selection.wanted(name, version, pkgs, None, normalize)
@@ -212,8 +208,6 @@ def purged(
 
         telnetd:
           pkg.purged: []
-
-    Behaviour: Salt 3008's pkg.purged.
     """
     present = simulation.present()
     leftovers = pkg.leftovers()
@@ -270,8 +264,6 @@ def uptodate(
           pkg.uptodate:
             - refresh: True
             - security: True
-
-    Behaviour: Salt 3008's pkg.uptodate.
     """
     if refresh:
         selection.refresh_lists(how.cache_valid_time)

@@ -28,8 +28,6 @@ def held(
 
         linux-image-amd64:
           pkg.held: []
-
-    Behaviour: Salt 3008's pkg.held.
     """
     wanted = [selection.name_of(entry) for entry in pkgs or [name]]
     has = pkg.list_holds()
@@ -73,8 +71,6 @@ def unheld(
 
         linux-image-amd64:
           pkg.unheld: []
-
-    Behaviour: Salt 3008's pkg.unheld.
     """
     has = pkg.list_holds()
     wanted = has if all_ else [selection.name_of(entry) for entry in pkgs or [name]]

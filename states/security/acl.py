@@ -90,8 +90,6 @@ def present(
             - acl_type: user
             - acl_name: www-data
             - perms: rx
-
-    Behaviour: Salt 3008's acl.present.
     """
     return (yield from _present(name, acl_type, [acl_name], perms, recurse, force, acl_name))
 
@@ -115,8 +113,6 @@ def list_present(
             - acl_type: group
             - acl_names: [editors, webmasters]
             - perms: rwx
-
-    Behaviour: Salt 3008's acl.list_present.
     """
     return (
         yield from _present(
@@ -174,8 +170,6 @@ def absent(
           acl.absent:
             - acl_type: user
             - acl_name: intern
-
-    Behaviour: Salt 3008's acl.absent.
     """
     return (yield from _absent(name, acl_type, [acl_name], recurse))
 
@@ -196,8 +190,6 @@ def list_absent(
           acl.list_absent:
             - acl_type: user
             - acl_names: [intern, guest]
-
-    Behaviour: Salt 3008's acl.list_absent.
     """
     return (yield from _absent(name, acl_type, acl_names or [""], recurse))
 

@@ -28,8 +28,6 @@ def mode(name: Name) -> Planned:
 
         enforcing:
           selinux.mode: []
-
-    Behaviour: Salt 3008's selinux.mode.
     """
     wanted = (MODES | {"disabled": "Disabled"}).get(name.lower())
     if wanted is None:
@@ -73,8 +71,6 @@ def boolean(
           selinux.boolean:
             - value: True
             - persist: True
-
-    Behaviour: Salt 3008's selinux.boolean.
     """
     return (yield from _set_booleans(name, value, booleans, persist))
 
@@ -146,8 +142,6 @@ def module(
         nagios:
           selinux.module:
             - module_state: Disabled
-
-    Behaviour: Salt 3008's selinux.module.
     """
     known = selinux.list_semod()
     if remove:
@@ -197,8 +191,6 @@ def module_remove(name: Name) -> Planned:
 
         nagios:
           selinux.module_remove: []
-
-    Behaviour: Salt 3008's selinux.module_remove.
     """
     if name not in selinux.list_semod():
         return f"Module {name} is not available"
@@ -225,8 +217,6 @@ def port_policy_present(
         tcp/8008:
           selinux.port_policy_present:
             - sel_type: http_port_t
-
-    Behaviour: Salt 3008's selinux.port_policy_present.
     """
     wanted = selinux.port_of(name, protocol, port)
     if selinux.port_get_policy(name, sel_type, protocol, port):
@@ -255,8 +245,6 @@ def port_policy_absent(
 
         tcp/8008:
           selinux.port_policy_absent: []
-
-    Behaviour: Salt 3008's selinux.port_policy_absent.
     """
     wanted = selinux.port_of(name, protocol, port)
     old = selinux.port_get_policy(name, sel_type, protocol, port)

@@ -35,8 +35,6 @@ def subvolume_created(
           btrfs.subvolume_created:
             - device: /dev/vda2
             - copy_on_write: False
-
-    Behaviour: Salt 3007's btrfs.subvolume_created.
     """
     where, path = btrfs.find_device(device), btrfs.path_within(name)
     there = _look(where, path)
@@ -102,8 +100,6 @@ def properties(name: Name, device: Name, use_default: bool = False, **options: P
           btrfs.properties:
             - device: /dev/vda2
             - compression: zstd
-
-    Behaviour: Salt 3007's btrfs.properties.
     """
     where = btrfs.find_device(device)
     path = "" if name == device else btrfs.path_within(name)

@@ -104,6 +104,8 @@ def present(
                 tries: 3
 
     Salt has cryptdev.mapped, which opens it, too.
+
+    Salt has nothing like it.
     """
     words = {
         option if value is True else f"{option}={value}"
@@ -147,6 +149,8 @@ def absent(name: Listed, config: AbsolutePath = crypttab.PATH) -> Planned:
           crypttab.absent: []
 
     Salt has cryptdev.unmapped, which closes it, too.
+
+    Salt has nothing like it.
     """
     found = crypttab.find(name, config)
     return ENTRY.absent(bool(found), lambda: crypttab.drop(name, config), name=name, config=config)

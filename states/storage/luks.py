@@ -171,6 +171,8 @@ def opened(
             - key_file: /etc/keys/data
 
     Salt has cryptdev.mapped.
+
+    Salt has nothing like it.
     """
     opens = luks.key_of(passphrase, key_file)
     found = _encrypted(device)
@@ -198,6 +200,8 @@ def closed(name: Mapped) -> Planned:
           luks.closed: []
 
     Salt has cryptdev.unmapped.
+
+    Salt has nothing like it.
     """
     return OPENED.absent(bool(luks.opened(name)), lambda: luks.close(name), name=name)
 

@@ -78,8 +78,6 @@ def pv_absent(name: AbsolutePath) -> Planned:
 
         /dev/sdb:
           lvm.pv_absent: []
-
-    Behaviour: Salt 3008's lvm.pv_absent.
     """
     path = _path(name)
     present = lvm.physical_volumes().get(path)
@@ -302,8 +300,6 @@ def lv_absent(name: Name, vgname: Name | None = None) -> Planned:
         data:
           lvm.lv_absent:
             - vgname: vg0
-
-    Behaviour: Salt 3008's lvm.lv_absent.
     """
     if vgname is None:
         raise StateFailed("vgname: which volume group is it in?")

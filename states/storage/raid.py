@@ -128,8 +128,6 @@ def absent(name: AbsolutePath) -> Planned:
 
         /dev/md0:
           raid.absent: []
-
-    Behaviour: Salt 3008's raid.absent.
     """
     if raid.array(name) is None:
         return f"Raid {name} already absent"

@@ -31,8 +31,6 @@ def disabled(name: Name) -> Planned:
 
         security:
           apache_conf.disabled: []
-
-    Behaviour: Salt's apache_conf.disabled.
     """
     return _apache.switched("conf", name, False)
 

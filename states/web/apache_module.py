@@ -31,8 +31,6 @@ def disabled(name: Name) -> Planned:
 
         ssl:
           apache_module.disabled: []
-
-    Behaviour: Salt's apache_module.disabled.
     """
     return _apache.switched("mod", name, False)
 

@@ -31,8 +31,6 @@ def disabled(name: Name) -> Planned:
 
         example.com:
           apache_site.disabled: []
-
-    Behaviour: Salt's apache_site.disabled.
     """
     return _apache.switched("site", name, False)
 

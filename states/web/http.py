@@ -98,8 +98,6 @@ def query(name: str, wanted: AnyQuery = Query()) -> Planned:
             - status: 200
             - match: OK
             - wait_for: 30
-
-    Behaviour: Salt 3008's http.query.
     """
     if wanted.match is None and wanted.status is None:
         raise StateFailed(" Either match text (match) or a status code (status) is required.")
@@ -133,8 +131,6 @@ def wait_for_successful_query(name: str, wanted: AnyQuery = Query(wait_for=300))
             - status: 200
             - wait_for: 60
             - request_interval: 2
-
-    Behaviour: Salt 3008's http.wait_for_successful_query.
     """
     return (yield from query(name, wanted))
 

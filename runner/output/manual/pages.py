@@ -31,6 +31,8 @@ from runner.output.manual.library import Library
 ALL_PAGES = "`runner doc` lists all"
 NO_PAGE = "no-page"  # the code of the error
 ARGUMENTS = "arguments"  # the page of what every state takes
+# what a docstring says where a function is not, or not in all, that of the same name of Salt
+ORIGINS = ("Behaviour:", "Salt has no", "Salt's ")
 
 
 class Argument(Record):
@@ -173,19 +175,25 @@ def state_page(library: Library, name: str) -> Page:
     real = f"{name.partition('.')[0]}.{function.function.__name__.rstrip('_')}"
     notes = [] if real == name else [f"Another name of {real}."]
     examples = tuple(re.sub(rf"\b{re.escape(real)}\b", name, example) for example in page.examples)
-    return _with_releases(
+    return _with_origin(
         page._replace(
             arguments=page.arguments + tuple(_reaction_arguments(library, name)),
             notes=(*notes, *_notes(library, name)),
             examples=examples,
         ),
         function.is_built_in,
+        real,
     )
 
 
-def _with_releases(page: Page, built_in: bool) -> Page:
+def _with_origin(page: Page, built_in: bool, real: str) -> Page:
+    """A page of the library's own function says whose behaviour that is, and since when it is
+    there.
+    """
     if not built_in:
         return page
+    if not any(word in text for text in (*page.before, *page.after) for word in ORIGINS):
+        page = page._replace(after=(*page.after, f"Behaviour: Salt's {real}."))
     release = since(page.name)
     arguments = (
         argument._replace(since=own if (own := since(page.name, argument.name)) != release else "")

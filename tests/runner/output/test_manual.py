@@ -189,6 +189,19 @@ def test_docstrings_in_the_style_of_salts_modules() -> None:
     assert found.before == found.after == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("file.missing", "Behaviour: Salt's file.missing."),
+        ("file.accumulated", "Behaviour: Salt's file.accumulated."),
+        ("ufw.allow", "Salt has nothing like it."),
+    ],
+)
+def test_a_page_says_whose_behaviour_it_is_once(name: str, said: str) -> None:
+    page = pages.state_page(LIBRARY, name)
+    assert [text for text in (*page.before, *page.after) if "Salt" in text] == [said]
+
+
 def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(
@@ -199,7 +212,7 @@ def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
         "def __virtual__():\n    return False, 'no client'\n"
     )
     page = machine("doc", "box.made").stdout
-    assert "Make a box." in page
+    assert "Make a box." in page and "Behaviour" not in page
     assert "    size (a whole number, default 3)\n        In metres. Not less than 1.\n" in page
     (found,) = json.loads(machine("doc", "box.made", "--out", "json").stdout)["local"]
     assert found["arguments"][1] == {
