@@ -98,6 +98,7 @@ class Entry:
         "bits",
         "device",
         "gid",
+        "links",
         "mtime_ns",
         "names",
         "number",
@@ -111,6 +112,7 @@ class Entry:
         self.at: os.stat_result | None = None
         self.mtime_ns = time.time_ns()
         self.number = 0
+        self.links = 1
         self.device = 0
         self.target = ""
         self._contents: bytes | Stored | Later | Unwritten | None = b""  # None: those of the origin
@@ -123,6 +125,7 @@ class Entry:
         at = os.lstat(path)
         entry = cls(at.st_mode, at.st_uid, at.st_gid, path)
         entry.at, entry.mtime_ns, entry.device = at, at.st_mtime_ns, at.st_rdev
+        entry.links = at.st_nlink
         entry.contents = entry.attributes = None
         if entry.is_link:
             entry.target = os.readlink(path)
@@ -199,7 +202,16 @@ class Entry:
             return self.at
         self.number = self.number or next(_numbers)
         seconds = self.mtime_ns // 1_000_000_000
-        plain = (self.bits, self.number, 0, 1, self.uid, self.gid, self.size, *[seconds] * 3)
+        plain = (
+            self.bits,
+            self.number,
+            0,
+            self.links,
+            self.uid,
+            self.gid,
+            self.size,
+            *[seconds] * 3,
+        )
         times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self.mtime_ns / 1e9)
         exact = dict.fromkeys(("st_atime_ns", "st_mtime_ns", "st_ctime_ns"), self.mtime_ns)
         return os.stat_result(plain, {**times, **exact, "st_rdev": self.device})

@@ -99,6 +99,11 @@ def replace(
         if old is not None and not _replaceable(where, old):
             old = looked_at = None  # a link, and what it leads to was looked at
         _put(where, old, fill, owner, new_mode, finish, looked_at)
+    if old is not None and old.at.st_nlink > 1:
+        here.warn(
+            f"{where.path} was one of {old.at.st_nlink} names of a file (hard links): the others"
+            " keep its old contents, as a file is replaced whole"
+        )
 
 
 def _put(

@@ -206,7 +206,7 @@ class PlannedPlace(Place):
         other = cast(PlannedPlace, target)
         if _paths.mount_of(self.path) != _paths.mount_of(other.path):
             raise _error(OSError, errno.EXDEV, self.path)
-        self._make(other.hold(other._there()))
+        self._make(other.hold(other._there())).links += 1
 
     def rename_to(self, new: Place) -> None:
         entry, target = self._there(), cast(PlannedPlace, new)
