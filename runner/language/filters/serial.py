@@ -12,7 +12,7 @@ from runner.support.yaml import load
 
 
 def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = None) -> Any:
-    """Plain dictionaries, lists and texts, whatever the subclass, so that every dumper knows them.
+    """Plain containers and texts, whatever the subclass, so that every dumper knows them.
 
     ordered: leave an `odict` one, so that its order is kept. shared: what was made of a container,
     by its id, so that one that stands in two places does so in the answer.
@@ -22,7 +22,7 @@ def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = Non
     if shared is not None and id(value) in shared:
         return shared[id(value)]
     made = _plain(value, ordered, shared)
-    if shared is not None and isinstance(made, dict | list):
+    if shared is not None and isinstance(made, dict | list | tuple):
         shared[id(value)] = made
     return made
 
@@ -37,7 +37,8 @@ def _plain(value: Any, ordered: bool, shared: dict[int, Any] | None) -> Any:
         }
         return OrderedDict(made) if ordered and isinstance(value, OrderedDict) else made
     if isinstance(value, list | tuple):
-        return [plain(item, ordered, shared) for item in value]
+        items = [plain(item, ordered, shared) for item in value]
+        return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, set):
         return set(value)
     return str.__str__(value)[:] if isinstance(value, str) else value
