@@ -71,7 +71,7 @@ def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     """Return whether the text matches, or has already got the lines that would be added."""
     if matches(expression, text):
         return True
-    first, *_ = rows = content.split("\n")
+    first, *_ = rows = content.replace("\r\n", "\n").split("\n")
     if first not in text and not expression.flags & re.IGNORECASE:
         return False
     lines = r"\r?\n".join(map(re.escape, rows))

@@ -60,6 +60,19 @@ def test_lines_end_as_those_of_their_file(
     assert not apply(edit, str(path), current=HarnessHere(tmp_path), **arguments).changes
 
 
+@pytest.mark.parametrize("place", ["append_if_not_found", "prepend_if_not_found"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_added_lines_are_found_again_however_they_were_typed(
+    tmp_path: Path, end: str, place: str
+) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(f"a = 1{end}".encode())
+    arguments = {"pattern": "^z", "repl": "x\r\ny", place: True}
+    assert apply(replace, str(path), current=HarnessHere(tmp_path), **arguments).changes
+    assert path.read_bytes().count(b"\r") == (3 if end == "\r\n" else 0)
+    assert not apply(replace, str(path), current=HarnessHere(tmp_path), **arguments).changes
+
+
 @pytest.mark.parametrize(("edit", "name", "arguments"), OF_TABLES)
 def test_a_table_keeps_its_other_lines(
     tmp_path: Path, edit: Any, name: str, arguments: dict[str, Any]
