@@ -68,21 +68,25 @@ class Inline(Record):
             names.append("contents_grains")
         return names
 
-    def text(self) -> str | bytes:
-        """The contents, newline at the end included. Raises StateFailed where they are empty and
-        may not be.
+    def text(self) -> str | bytes | None:
+        """The contents, newline at the end included; None where a key of the pillar or the grains
+        has no value. Raises StateFailed where they are empty and may not be.
         """
-        value = self.contents
+        value, named = self.contents, "'contents'"
         if self.pillar is not None:
             value = [_looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar]
+            named = f"contents_pillar {' '.join(self.pillar)}"
         elif self.grains is not None:
             value = [_looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains]
+            named = f"contents_grains {' '.join(self.grains)}"
         if self.contents is None and len(value) == 1:
             value = value[0]
-        text = _joined(value, self.newline)
+        if value is None:
+            return None
+        text = _joined(value, self.newline) if value or self.allow_empty else ""
         if not text and not self.allow_empty:
             raise StateFailed(
-                f"'{self.given[0]}' value would result in empty contents. Set allow_empty to True"
+                f"{named} value would result in empty contents. Set allow_empty to True"
                 " to allow the managed file to be empty."
             )
         return text
@@ -116,8 +120,6 @@ def _joined(value: Any, newline: bool) -> str | bytes:
         if not flat or any(isinstance(line, list | tuple) for line in flat):
             raise StateFailed(_MALFORMED)
         text = "\n".join(_as_text(line).removesuffix("\n") for line in flat)
-    elif value is None:
-        raise StateFailed(_MALFORMED)
     else:
         text = _as_text(value)
     if not newline:
@@ -126,7 +128,10 @@ def _joined(value: Any, newline: bool) -> str | bytes:
 
 
 def _as_text(value: Any) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+    """A value as text; what was typed or pasted with CR LF has LF, as with Salt."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return str(value).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def engine_of(template: str | bool | None) -> str | None:
@@ -192,10 +197,10 @@ def blocks(name: str) -> list[str]:
 
 def inline_data(
     inline: Inline, template: Template, encoding: Encoding, probably: bytes = b""
-) -> bytes:
-    """The bytes that contents (or pillar, or grains) give. probably: which these may be."""
+) -> bytes | None:
+    """The bytes that contents (or pillar, or grains) give, if any. probably: what these may be."""
     text = inline.text()
-    if isinstance(text, bytes):
+    if not isinstance(text, str):
         return text
     return encoding.encode(
         template.render(text, {}, probably=probably) if template.engine else text

@@ -189,9 +189,11 @@ def managed(
     if located:
         _refuse_itself(located.path if template else None, target.path)
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
-        data: file.Contents = source_contents(located, rendering, known, coding, probably)
+        data: file.Contents | None = source_contents(located, rendering, known, coding, probably)
     else:
         data = inline_data(inline, rendering, coding, probably)
+    if data is None:
+        return (yield from writing.permissions_only())
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
     changes: dict[str, Any] = {}
     keys: dict[str, Any] = {}

@@ -49,6 +49,8 @@ CONTENTS: list[tuple[Any, dict[str, Any], bytes]] = [
     ("abc\n\n\n", {"contents_newline": False}, b"abc"),
     ("", {}, b""),
     (["a\n", "b"], {}, b"a\nb\n"),
+    ("a\r\nb\r\n\r\n", {"contents_newline": False}, b"a\nb"),  # pasted from Windows
+    (["a\r\nb", "c\r"], {}, b"a\nb\nc\n"),
     ([1.5, True, None, "x"], {}, b"1.5\nTrue\nNone\nx\n"),
     (12, {}, b"12\n"),
     (True, {}, b"True\n"),
@@ -82,6 +84,33 @@ PILLAR = {"text": "hello\n", "list": ["a", "b"], "deep": {"er": [{"x": "found"}]
 def test_contents_of_the_pillar(tmp_path: Path, keys: list[str], written: bytes) -> None:
     apply(managed, str(tmp_path / "f"), contents_pillar=keys, current=HarnessHere(pillar=PILLAR))
     assert (tmp_path / "f").read_bytes() == written
+
+
+@pytest.mark.parametrize("before", [None, b"x"])
+def test_a_key_without_a_value_says_nothing_of_the_contents(
+    tmp_path: Path, before: bytes | None
+) -> None:
+    if before is not None:
+        (tmp_path / "f").write_bytes(before)
+    current = HarnessHere(pillar={"key": None})
+    arguments = {"contents_pillar": ["key"], "allow_empty": False, "mode": "0600"}
+    apply(managed, str(tmp_path / "f"), current=current, **arguments)
+    assert (tmp_path / "f").read_bytes() == (before or b"")
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("value", [0, False, "", [], {}])
+def test_a_value_that_is_false_is_empty_where_that_is_not_allowed(
+    tmp_path: Path, value: Any
+) -> None:
+    with pytest.raises(StateFailed, match="contents_pillar key value would result in empty"):
+        apply(
+            managed,
+            str(tmp_path / "f"),
+            contents_pillar=["key"],
+            allow_empty=False,
+            current=HarnessHere(pillar={"key": value}),
+        )
 
 
 def test_a_template_sees_the_arguments_and_the_context_wins(tmp_path: Path, roots: Path) -> None:
