@@ -222,3 +222,35 @@ def test_an_edit_of_an_immutable_file_leaves_no_copy(machine: Machine) -> None:
     assert (machine.folder / "f.old").read_text() == "kept"
     backups = machine.folder / "var/file_backup"
     assert backups.is_dir() and [path for path in backups.rglob("*") if path.is_file()] == []
+
+
+FULL = """mount -t tmpfs -o size={1},mode=700 none {0}
+"$@" >/dev/null 2>&1
+cat /dev/zero >{0}/fill 2>/dev/null
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("size", ["64k", "700k"], ids=["from the first", "later"])
+def test_a_full_disk_below_the_state_folder_is_told_with_its_cure(
+    machine: Machine, size: str
+) -> None:
+    """SQLite itself says `disk I/O error` there."""
+    folder = machine.folder / "cache"
+    folder.mkdir()
+    machine.write(
+        all="{tmp}/f: {file.managed: [contents: x]}\n"
+        "after: {cmd.run: [name: 'true', onchanges: [file: '{tmp}/f']]}\n"
+    )
+    command = ["unshare", "-m", "sh", "-c", FULL.format(folder, size), "sh"]
+    done = subprocess.run(
+        [*command, *machine.argv("sls", "all")],
+        capture_output=True,
+        text=True,
+        env=machine.environment,
+        timeout=PATIENCE,
+    )
+    cure = "(its disk is full: free some space)"
+    assert done.returncode == 0, done.stderr
+    (told,) = [line for line in done.stderr.splitlines() if "history of this run" in line]
+    assert f"{folder}/state/history.sqlite: " in told and told.endswith(cure)

@@ -75,11 +75,13 @@ def explained(action: str, path: str) -> Iterator[None]:
 def _explained(action: str, path: str, problem: OSError) -> StateFailed:
     reason = problem.strerror or str(problem)
     cure = _CURES.get(problem.errno or 0, "")
+    if problem.errno == errno.EPERM and (why := _rights.locked(path)):
+        cure = f": {why}"
     return StateFailed(f"{action.replace('_', ' ')} of {path} failed: {reason}{cure}")
 
 
 _CURES = {
-    errno.EPERM: " (not root, or the file is immutable: see lsattr)",
+    errno.EPERM: " (only root may, or the file system takes no such change)",
     errno.EROFS: " (mount it writable first)",
     errno.ENOSPC: " (free some space; nothing was replaced)",
     errno.EDQUOT: " (free some space; nothing was replaced)",

@@ -18,25 +18,26 @@ from modules.file._paths.walk import real_path
 from runner.api import StateFailed, for_states
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
-LOCKS = {"i": "it is immutable (see lsattr)", "a": "it is append-only (see lsattr)"}
+LOCKS = {"i": "immutable", "a": "append-only"}
 
 
 # undo calls these by their names: they are execution functions
-def refuse_put(path: str, unlocks: bool = False) -> None:
+def refuse_put(path: str, unlocks: bool = False, direct: bool = False) -> None:
     """Raise StateFailed where nothing can be put at, or taken from, a path. unlocks: what is there
-    will be neither immutable nor append-only by then.
+    will be neither immutable nor append-only by then. direct: what is new is made under its own
+    name, which an append-only folder takes.
     """
     folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
     if not _paths.isdir(folder) or not _paths.source(folder):
         return
     _refuse_read_only(path, folder)
-    lock = _lock(folder)
+    lock = _lock(folder, "i" if direct and _lstat(path) is None else "ia")
     if lock or not _paths.access(folder, os.W_OK | os.X_OK):
-        cause = lock or f"{_caller_name()} may not write there"
+        cause = f"it {lock}" if lock else f"{_caller_name()} may not write there"
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
     at, above = _lstat(path), _paths.stat(folder)
     if at is not None and not unlocks and (lock := _lock(path)):
-        _refuse(path, lock, path, roots=True)
+        _refuse(path, f"it {lock}", path, roots=True)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
     if above.st_mode & bits.S_ISVTX and not mine and not has_capability(FOWNER):
         _refuse(
@@ -55,7 +56,7 @@ def refuse_removal(path: str) -> None:
     for root, folders, files in _paths.walk(path):
         for inner in (os.path.join(root, name) for name in (*folders, *files)):
             if lock := _lock(inner):
-                _refuse(inner, lock, inner)
+                _refuse(inner, f"it {lock}", inner)
 
 
 @for_states
@@ -90,7 +91,7 @@ def refuse_chmod(path: str) -> None:
     if not _paths.islink(path):
         _refuse_read_only(path, path)
     if lock := _lock(path):
-        _refuse(path, lock, path, roots=True)
+        _refuse(path, f"it {lock}", path, roots=True)
     if at.st_uid != os.geteuid() and not has_capability(FOWNER):
         _refuse(
             path, f"it belongs to {uid_to_user(at.st_uid)}, and {_caller_name()} is not root", path
@@ -160,7 +161,15 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _lock(path: str) -> str:
+def locked(path: str) -> str:
+    """Why nobody, not even root, may change a path, and what lets them; empty without a reason."""
+    for there in (path, os.path.dirname(path)):
+        if why := _lock(there):
+            return f"{there} {why}"
+    return ""
+
+
+def _lock(path: str, letters: str = "ia") -> str:
     """Why not even root may change a file or a folder: chattr +i or +a; empty without a reason."""
     at = _lstat(path)
     if at is None or not (bits.S_ISREG(at.st_mode) or bits.S_ISDIR(at.st_mode)):
@@ -171,12 +180,19 @@ def _lock(path: str) -> str:
     except OSError:
         return ""
     try:
+        return lock_of(handle, path, letters)
+    finally:
+        os.close(handle)
+
+
+def lock_of(handle: int, path: str, letters: str) -> str:
+    """Why an open file or folder may not be changed; empty without a reason."""
+    try:
         present = flags(handle)
     except OSError:  # a file system without such flags
         return ""
-    finally:
-        os.close(handle)
-    return next((why for letter, why in LOCKS.items() if present & LETTERS[letter]), "")
+    found = next((letter for letter in letters if present & LETTERS[letter]), "")
+    return found and f"is {LOCKS[found]} (root can: chattr -{found} {path})"
 
 
 def _caller_name() -> str:

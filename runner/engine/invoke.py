@@ -113,8 +113,8 @@ class Invoker:
         return result._replace(started=now, **fields)
 
     def _warnings(self, invocation: Invocation, current: Current) -> Iterator[str]:
-        """Yield what a state warns of, unless a pending one may make it untrue."""
-        for message, unless in current.warnings:
+        """Yield what a state warns of, once each, unless a pending one may make it untrue."""
+        for message, unless in dict.fromkeys(current.warnings):
             if unless is None or not current.dry:
                 yield message
                 continue

@@ -283,7 +283,7 @@ class ReactionJournal:
                         audience.changes.setdefault(change[0], Change(audience, *change))
         except sqlite3.Error as error:
             if self._looking or type(error) is not sqlite3.DatabaseError:
-                raise OSError(f"{self._path}: {error}") from None
+                raise OSError(database.described(self._path, error)) from None
             self._set_aside(error)
             return
         for audience in found.values():
@@ -309,7 +309,7 @@ class ReactionJournal:
             with self._connection:
                 yield self._connection
         except sqlite3.Error as error:
-            raise OSError(f"{self._path}: {error}") from None
+            raise OSError(database.described(self._path, error)) from None
 
     def _prepared(self) -> sqlite3.Connection:
         """A connection to the file, in which those of the last run are among the earlier ones."""

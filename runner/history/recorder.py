@@ -26,6 +26,7 @@ from runner.model.result import HIGHSTATE, Report, Result
 from runner.model.stdlib import blake2b, dumps
 from runner.sources import trees
 from runner.support.files import sqlite
+from runner.support.files.database import described
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 from runner.support.files.text import storable, storable_row
 
@@ -310,10 +311,12 @@ class History:
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
-        expected = isinstance(error, sqlite.Error | store.HistoryProblem | OSError)
-        self.problem = (
-            str(error) if expected else f"{type(error).__name__}: {plain_values.text_of(error)}"
-        )
+        if isinstance(error, sqlite.Error):
+            self.problem = described(os.path.join(self._state_dir, store.NAME), error)
+        elif isinstance(error, store.HistoryProblem | OSError):
+            self.problem = str(error)
+        else:
+            self.problem = f"{type(error).__name__}: {plain_values.text_of(error)}"
         self._hear_of_files(False)
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite.DatabaseError:

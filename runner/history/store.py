@@ -14,7 +14,7 @@ from runner.history import journal, unchanged
 from runner.history.schema import MIGRATIONS, SCHEMA
 from runner.model.errors import RunnerError
 from runner.support.files import sqlite
-from runner.support.files.database import Patience, connect, newer_format
+from runner.support.files.database import Patience, connect, described, newer_format
 from runner.support.files.trusted_folder import (
     Untrusted,
     UntrustedFile,
@@ -76,7 +76,7 @@ def open_history(state_dir: str, notes: list[str] | None = None) -> sqlite.Conne
         raise HistoryProblem(str(error)) from None
     except sqlite.DatabaseError as error:
         if isinstance(error, sqlite.OperationalError):
-            raise HistoryProblem(f"{path}: {error}") from None
+            raise HistoryProblem(described(path, error)) from None
         if notes is None:
             raise HistoryProblem(f"{path}: {error}; the next run sets it aside") from None
         try:

@@ -44,7 +44,7 @@ def dry_run_check(
     for path, kind, keys in _operations(name, plan.changes):
         if not path.startswith("/"):
             continue
-        real = file.real_path(path) if follow and kind not in ("put", "removal") else path
+        real = file.real_path(path) if follow and kind not in ("put", "folder", "removal") else path
         if kind == "dress":
             file.refuse_chmod(real)
         elif kind == "touch":
@@ -54,7 +54,7 @@ def dry_run_check(
         elif kind == "removal":
             file.refuse_removal(path)
         else:
-            file.refuse_put(path)
+            file.refuse_put(path, direct=kind == "folder")
         if kind != "touch" and (kind != "dress" or keys & {"user", "group"}):
             file.refuse_owner(path, user, group)
 
@@ -85,6 +85,8 @@ def _kind(parts: Mapping[str, Any]) -> str:
         return "touch"
     if keys and keys <= DRESS:
         return "dress"
+    if "directory" in keys:
+        return "folder"
     return "rewrite" if "diff" in keys and parts["diff"] != "New file" else "put"
 
 

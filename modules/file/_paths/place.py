@@ -24,6 +24,7 @@ from modules._paths import READ
 from modules._planned.overlay import overlay
 from modules.file._contents import limits
 from modules.file._paths.walk import FOLDER, PATH_ONLY, Resolved, resolved
+from modules.file._rights import lock_of
 from runner.api import Overtaken, StateFailed, Version, here, others_write
 from runner.api.durability import (
     announce_write,
@@ -178,8 +179,12 @@ class Place:
 
     def beside(self, lasting: bool = True) -> Place:
         """A new hidden name in the same folder, for what is then renamed to this one. lasting: it
-        may be used when this one is closed.
+        may be used when this one is closed. Raises StateFailed where it could not be renamed.
         """
+        if lock_of(self.folder, "", "a"):
+            above = os.path.dirname(self.path)
+            why = f"in {above} nothing can be changed: it {lock_of(self.folder, above, 'a')}"
+            raise StateFailed(f"{self.path} cannot be changed: {why}")
         path = beside_name(self.path)
         folder = os.dup(self.folder) if lasting else self.folder
         place = Place(Resolved(folder, path.rpartition("/")[2], path))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from runner.support.files import sqlite
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 WAIT = 10.0  # seconds that a whole run waits for a database that another process has locked
+LEAST = 1 << 16  # bytes that SQLite takes for its files beside an empty database
 SLICE = 0.1  # seconds of one wait inside SQLite, where no signal is handled
 
 
@@ -64,6 +66,19 @@ def connect(path: str, patience: Patience, **options: Any) -> sqlite.Connection:
             return patience(lambda: sqlite.Connection.executescript(self, script))
 
     return sqlite.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
+
+
+def described(path: str, error: sqlite.Error) -> str:
+    """Return what SQLite says of a file, with the cause where its disk takes nothing more."""
+    try:
+        disk = os.statvfs(os.path.dirname(path))
+    except OSError:
+        return f"{path}: {error}"
+    if disk.f_flag & os.ST_RDONLY:
+        return f"{path}: {error} (its file system is mounted read-only)"
+    if disk.f_bavail * disk.f_frsize < LEAST:
+        return f"{path}: {error} (its disk is full: free some space)"
+    return f"{path}: {error}"
 
 
 def newer_format(path: str, found: int, known: int) -> str:

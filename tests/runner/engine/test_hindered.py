@@ -210,6 +210,45 @@ def test_what_is_locked_in_a_folder_append_only_or_unlocked_by_the_state(
             subprocess.run(["chattr", "-ia", site / name], capture_output=True, check=False)
 
 
+IN_LOG = """
+{tmp}/log/file:
+  file.managed: [contents: new]
+{tmp}/log/link:
+  file.symlink: [target: /x]
+{tmp}/log/folder:
+  file.directory: []
+{tmp}/log/old:
+  file.append: [text: new]
+"""
+
+
+@pytest.mark.parametrize(("lock", "kind"), [("i", "immutable"), ("a", "append-only")])
+def test_what_nobody_may_change_is_named_with_its_cure(
+    machine: Machine, lock: str, kind: str
+) -> None:
+    """A folder that is append-only takes new folders, and no file that is renamed."""
+    log = machine.folder / "log"
+    log.mkdir()
+    (log / "old").write_text("old\n")
+    machine.write(all=IN_LOG)
+    try:
+        if subprocess.run(["chattr", f"+{lock}", log], capture_output=True, check=False).returncode:
+            pytest.skip("this file system has no immutable files")
+        fails = ["file", "link", *(["folder"] if lock == "i" else []), "old"]
+        cure = f"is {kind} (root can: chattr -{lock} {log})"
+        for words in (["--test"], []):
+            results = machine.results("sls", "all", *words, code=2)
+            failed = {each["name"]: each for each in results.values() if each["result"] is False}
+            assert [*failed] == [f"{log}/{name}" for name in fails]
+            assert all(each["comment"].endswith(cure) for each in failed.values()), failed
+            assert all(len(each.get("warnings", ())) < 2 for each in failed.values())
+    finally:
+        subprocess.run(["chattr", f"-{lock}", log], capture_output=True, check=False)
+    assert {path.name for path in log.iterdir()} == {"file", "link", "folder", "old"}.difference(
+        fails
+    ) | {"old"}
+
+
 @needs_mounts
 def test_an_archive_for_a_read_only_mount(machine: Machine, site: Path) -> None:
     with tarfile.open(machine.folder / "a.tar", "w") as archive:
