@@ -64,9 +64,12 @@ def starts(
 
 def waits(line: str) -> str:
     """Return a line of shell that waits until another one succeeds, and says if it never does."""
-    waiting = shlex.quote(f"until {{ {line}; }} >/dev/null 2>&1; do sleep 0.02; done")
+    pause = "tries=$((tries + 1)); [ $tries -gt 50 ] && sleep 0.5 || sleep 0.02"
+    waiting = f"tries=0; until {{ {line}; }} >/dev/null 2>&1; do {pause}; done"
     told = shlex.quote(f"waited {PATIENCE} seconds for: {line}")
-    return f"{{ timeout {PATIENCE} sh -c {waiting} || {{ echo {told} >&2; false; }}; }}"
+    return (
+        f"{{ timeout {PATIENCE} sh -c {shlex.quote(waiting)} || {{ echo {told} >&2; false; }}; }}"
+    )
 
 
 def a_while() -> str:
@@ -100,10 +103,11 @@ def patiently(seconds: float, attempt: Callable[[float], T], happened: Callable[
 def wait_until(condition: Callable[[], T], what: str, patience: float | None = None) -> T:
     """Return what a condition answers, once that is true. what: what is waited for, in words."""
     patience = patience or PATIENCE
-    end = time.monotonic() + patience
+    begin = time.monotonic()
     while not (answer := condition()):
-        assert time.monotonic() < end, f"waited {patience} seconds for: {what}"
-        time.sleep(0.02)
+        waited = time.monotonic() - begin
+        assert waited < patience, f"waited {patience} seconds for: {what}"
+        time.sleep(min(0.5, max(0.02, waited / 20)))  # asking may be dear
     return answer
 
 
