@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder of runs, in SQLite: a listener that writes, and the judgement that needs the runs
+"""The recorder of runs, in SQLite: a listener that writes; history/judging tells by the runs
 before.
 
 Dry runs and undos are kept too, marked as such: they are nothing that later runs are judged by. A
@@ -15,15 +15,23 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 
 from runner.api import undisturbed
-from runner.history import contents, journal, made, orphan_count, snapshots, store, unchanged
-from runner.history import contested as history_contested
+from runner.history import (
+    contents,
+    journal,
+    judging,
+    made,
+    orphan_count,
+    snapshots,
+    store,
+    unchanged,
+)
 from runner.model import former_state, nested, plain_values
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished
 from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
-from runner.model.stdlib import blake2b, dumps
+from runner.model.stdlib import Lock, blake2b, dumps
 from runner.sources import trees
 from runner.support.files import sqlite
 from runner.support.files.database import described
@@ -47,7 +55,6 @@ CHANGER = (
 SHORT = 200  # characters: the JSON of changes without longer texts is kept for the next state
 MOST_TEXTS = 100
 _OF_NAMES = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()  # as `os.fsencode`
-REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
 class About(Record):
@@ -110,6 +117,7 @@ class History:
         """
         self.problem = ""
         self.notes: list[str] = []  # what else is to be told
+        self._lock = Lock()  # states may run side by side
         self._state_dir = state_dir
         self._about = about
         self._chunks = tuple(chunks)
@@ -143,8 +151,7 @@ class History:
         self._digests: dict[int, bytes] = {}
         self._texts: dict[tuple[tuple[str, str], ...], str] = {}  # the JSON of short changes
         self._made: made.MadeThings | None = None
-        self._contests: set[str] = set()  # the states that another one of the tree undoes
-        self._has_past: bool | None = None  # there are results of former runs; None: not known
+        self._judge: judging.Judge | None = None  # where there are results of former runs
         self.declared: Callable[[], Collection[str]] | None = None  # of a highstate
         self.is_part = False  # of one, whose states do not say what all of it declares
         self.orphans = 0  # what it does not declare of what others made
@@ -164,90 +171,14 @@ class History:
             return "", ""
         if self._connection is None and not unchanged.has_begun(self._state_dir):
             return "", ""
-        if self._has_past is False:  # a first run
+        if self._number is not None and self._judge is None:  # a first run
             return "intent", ""
-        try:
-            with undisturbed():
-                return self._origin(result, converges)
-        except (store.HistoryProblem, sqlite.Error) as problem:
-            self._give_up(problem)
-            return "", ""
-
-    def _origin(self, result: Result, converges: bool) -> tuple[str, str]:
-        self._enter()
-        if self._has_past is None:
-            row = self._open().execute("SELECT 1 FROM results LIMIT 1").fetchone()
-            self._has_past = row is not None
-        if not self._has_past:
-            return "intent", ""
-        tag = self._about.tag(result)
-        past, digest = self._past(tag), self._digest(result)
-        if not past or past[0][0] != digest or past[0][1] != 1:
-            return "intent", ""
-        if reason := self._contested(tag, past[0][3]):
-            return "repeats", reason
-        row = 1  # this run
-        for then, outcome, changes, _, _ in past:
-            if then != digest or outcome != 1 or changes == "{}":
-                break
-            row += 1
-        if row > 1 and (row >= REPEATS or not converges):
-            return "repeats", f"it changed in each of the last {row} runs" if row >= REPEATS else ""
-        _, _, _, number, when = past[0]
-        if self._was_ours(tag, number):
-            return "intent", ""
-        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
-        return ("drift", f"the tree is as in run {number} ({date}), the machine was changed since")
-
-    def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
-        query = """
-            SELECT digest, result, changes, runs.id, started
-            FROM results JOIN runs ON runs.id = results.run
-            WHERE tag = ? AND ran AND result IS NOT NULL AND kind = 'run' AND results.run IS NOT ?
-            ORDER BY results.run DESC LIMIT 20
-        """
-        return self._open().execute(query, (storable(tag), self._number)).fetchall()
-
-    def _contested(self, tag: str, since: int) -> str:
-        """The sentence about another state of this run that undoes what a state does; empty where
-        there is none.
-        """
-        self._flush()
-        self._write_journal()
-        known, number = self._contests, self._number or 0
-        contest = history_contested.contested(self._open(), storable(tag), number, since, known)
-        others = {storable(chunk.tag): chunk for chunk in self._chunks} if contest else {}
-        if contest is None or contest.tag not in others:
-            return ""
-        known.add(storable(tag))
-        other = others[contest.tag]
-        when = (
-            "before it in this run" if contest.run == number else f"after it in run {contest.run}"
-        )
-        return (
-            f"{other.function} {other.id} changed {contest.name} {when}: the two undo each other in"
-            " each run"
-        )
-
-    def _was_ours(self, tag: str, since: int) -> bool:
-        """Return whether runner itself (another state, an undo, a command) altered what a state had
-        altered before.
-        """
-        module = "substr({0}function, 1, instr({0}function, '.'))"
-        query = f"""
-            SELECT 1 FROM
-            (SELECT DISTINCT target, {module.format("")} AS module FROM changers WHERE tag = :tag)
-            AS own CROSS JOIN changers AS other ON other.target = own.target AND other.run >= :run
-            WHERE other.tag != :tag AND {module.format("other.")} = own.module
-            UNION ALL SELECT 1 FROM (SELECT DISTINCT path FROM kept WHERE tag = :tag) AS own
-            CROSS JOIN kept AS other ON other.path = own.path AND other.run >= :run
-            WHERE other.tag != :tag
-            UNION ALL SELECT 1 FROM restored WHERE tag = :tag AND run >= :run LIMIT 1
-        """
-        self._flush()
-        self._write_journal()
-        past = {"tag": storable(tag), "run": since}
-        return self._open().execute(query, past).fetchone() is not None
+        reason = "", ""
+        with self._reporting_errors():
+            self._enter()
+            tag, judge = storable(self._about.tag(result)), self._judge
+            reason = judge(tag, self._digest(result), converges) if judge else ("intent", "")
+        return reason
 
     def _digest(self, result: Result) -> bytes:
         """A digest of a state in the tree: its arguments, the files it took from the tree, the
@@ -283,7 +214,7 @@ class History:
     def __call__(self, event: Event) -> None:
         if self.problem:
             return
-        with undisturbed():  # no transaction is left open, no result is kept twice
+        with undisturbed(), self._lock:  # no transaction is left open, no result is kept twice
             try:
                 self._take(event)
             except Exception as error:  # whatever it is, the run goes on without its history
@@ -303,7 +234,7 @@ class History:
 
     @contextmanager
     def _reporting_errors(self) -> Iterator[None]:
-        with undisturbed():
+        with undisturbed(), self._lock:
             try:
                 yield
             except Exception as error:
@@ -374,6 +305,8 @@ class History:
             (*self._begin, self._compiled, snapshots.hash_of(graph) if graph else ""),
         )
         self._number = cursor.lastrowid
+        if about.judged and self._open().execute("SELECT 1 FROM results LIMIT 1").fetchone():
+            self._judge = judging.Judge(self._open(), self._number or 0, self._chunks)
         self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
         self._add = self._journal.add
         self._store = contents.ContentStore(self._state_dir, self._open)
@@ -414,7 +347,10 @@ class History:
         tag = storable(event.chunk.tag) if event.chunk else ""
         before = dumps(plain_values.plain(event.before))
         row = (self._number, tag, event.function, event.target, before, int(event.restorable))
-        self._add(CHANGER, storable_row(row))
+        self._add(CHANGER, row := storable_row(row))
+        if self._judge:
+            _, _, function, target, *_ = row
+            self._judge.calls.note(tag, (target, function[: function.find(".") + 1]))
         self._altered_by.setdefault(tag, {})  # its result is kept at once
         self._call += 1
         facts = event.before if event.for_undo is None else event.for_undo
@@ -436,8 +372,10 @@ class History:
         snapshot = sight.snapshot
         if snapshot.type != "none":
             self._store.put(sight)
-        *columns, attributes = _encode(snapshot)
-        values = (self._number, self._sequence, *columns, tag, self._call, attributes)
+        name, *columns, attributes = _encode(snapshot)
+        values = (self._number, self._sequence, name, *columns, tag, self._call, attributes)
+        if self._judge:
+            self._judge.paths.note(tag, (name,), tuple(columns))
         self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
             self._touched[path], self._altered[path] = None, tag
@@ -449,7 +387,9 @@ class History:
     def _keep_state(self, former: FormerState, tag: str) -> None:
         content = self._store.put_text(dumps(former.state))
         row = (self._number, self._sequence, former.kind, former.name, content, tag, self._call)
-        self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", storable_row(row))
+        self._add("INSERT INTO kept_states VALUES (?, ?, ?, ?, ?, ?, ?)", row := storable_row(row))
+        if self._judge:
+            self._judge.states.note(tag, row[2:4], (content,))
         subject = (former.kind, former.name)
         self._touched_states[subject], self._altered[subject] = None, tag
         self._altered_by.setdefault(tag, {})[subject] = None

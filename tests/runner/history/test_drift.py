@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from command import Machine
 from needing import require
+
+from runner.history.judging import Judge
+from runner.history.recorder import CHANGER
+from runner.history.schema import SCHEMA
+from runner.history.unchanged import BEGIN, RESULT
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 
@@ -121,3 +129,104 @@ def test_two_states_at_odds_are_no_drift(machine: Machine) -> None:
     machine("sls", "a")
     assert {each["__origin__"] for each in machine.results("sls", "a").values()} == {"repeats"}
     assert {each["__origin__"] for each in machine.results("sls", "a").values()} == {"repeats"}
+
+
+def origin(machine: Machine, *words: str) -> str:
+    """The reason of what the last state did, as the history has it after a run."""
+    machine(*words)
+    (row,) = history(machine, "SELECT origin FROM results ORDER BY run DESC, position DESC LIMIT 1")
+    return str(row[0])
+
+
+def history(machine: Machine, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(machine.folder / "cache/state/history.sqlite")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_what_a_command_changed_is_none_where_the_state_had_never_changed_it(
+    machine: Machine,
+) -> None:
+    (machine.folder / "f").write_text("new\n")
+    (machine.folder / "f").chmod(0o600)
+    machine.write(a=FILE)
+    machine("sls", "a")
+    machine("single", "file.absent", f"name={machine.folder}/f")
+    assert origin(machine, "sls", "a") == "intent"
+
+
+def test_a_dry_run_tells_drift_from_what_runner_did(machine: Machine) -> None:
+    machine.write(a=FILE)
+    machine("sls", "a")
+    machine("single", "file.append", f"name={machine.folder}/f", "text=more")
+    assert origin(machine, "sls", "a", "--test") == "intent"
+    for _ in range(2):
+        machine("sls", "a")
+    (machine.folder / "f").write_text("theirs")
+    assert origin(machine, "sls", "a", "--test") == "drift"
+
+
+def test_a_file_that_a_command_has_moved_away_is_none(machine: Machine) -> None:
+    machine.write(a=FILE)
+    machine("sls", "a")
+    machine("single", "file.rename", f"name={machine.folder}/g", f"source={machine.folder}/f")
+    assert origin(machine, "sls", "a") == "intent"
+
+
+def test_the_last_of_those_that_undo_a_state_is_named(machine: Machine) -> None:
+    write = "{}: {{file.managed: [name: {{tmp}}/f, contents: {}, mode: '{}']}}\n"
+    machine.write(
+        a=write.format("a", "a", "0600"),
+        b=write.format("b", "b", "0644"),
+        c=write.format("c", "c", "0640"),
+        all="include: [a, b, c]\n",
+    )
+    for name in ("all", "a", "b", "c"):
+        machine("sls", name)
+    assert "file.managed c changed {f} after it in run 4".format(f=machine.folder / "f") in (
+        machine("sls", "all").stdout
+    )
+
+
+def test_what_follows_from_a_change_of_the_tree_is_no_contest(machine: Machine) -> None:
+    text = "{tmp}/f: {file.managed: [{contents: one}]}\n"
+    text += "more: {file.append: [{name: '{tmp}/f'}, {text: b}]}\n"
+    machine.write(a=text)
+    machine("sls", "a")
+    machine.write(a=text.replace("one", "two"))
+    assert origin(machine, "sls", "a") == "intent"
+
+
+def test_two_that_undo_each_other_are_named_where_a_new_state_comes_before_them(
+    machine: Machine,
+) -> None:
+    text = "{tmp}/f: {file.managed: [{contents: a}]}\n"
+    text += "more: {file.append: [{name: '{tmp}/f'}, {text: b}]}\n"
+    machine.write(a=text)
+    machine("sls", "a")
+    machine.write(a="new: {file.append: [{name: '{tmp}/f'}, {text: c}]}\n" + text)
+    said = machine("sls", "a").stdout
+    assert f"file.append more changed {machine.folder}/f after it in run 1: the two undo" in said
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"), [("user.chshell", "intent"), ("group.delete", "drift")]
+)
+def test_another_function_of_the_same_module_on_the_same_target_is_ours(
+    function: str, reason: str
+) -> None:
+    """What has no path: only the calls tell of it."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript(SCHEMA)
+        for run in ("one", "two"):
+            began = (run, "", "0", 0.0, None, None, 1, "run", "sls", "", "")
+            connection.execute(BEGIN, began)
+        row = ("t", "i", "n", "user.present", "a", 1, 1, "{}", "", 0.1, "a:1", None, "", b"d")
+        connection.execute(RESULT, (1, 0, *row, "unchanged", "{}", None))
+        calls = [(1, "t", "user.add"), (2, "other", function)]
+        for number, tag, called in calls:
+            connection.execute(CHANGER, (number, tag, called, "bob", "null", 1))
+        judge = Judge(connection, 3, ())
+        assert judge("t", b"d", converges=True)[0] == reason
+        connection.execute("DELETE FROM changers WHERE run = 2")
+        judge.calls.note("other", ("bob", function.partition(".")[0] + "."))
+        assert judge("t", b"d", converges=True)[0] == reason
