@@ -25,7 +25,7 @@ from unittest.mock import patch
 import pytest
 from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
-from law_table import LAWS, every_second, is_idle, is_slow
+from law_table import LAWS, is_idle, is_slow, sampled
 from laws import EVERYTHING, Scenario, all_scenarios
 from needing import is_root
 from trying import REGISTRY, WOULD, bound
@@ -46,10 +46,10 @@ ALL = all_scenarios()
 HERE = [scenario for scenario in ALL if not scenario.machine]
 # the first one of each file in states/, for the fast part of the tests
 FIRST = list({each.function.split(".")[0]: each for each in reversed(HERE)}.values())
-# of those that take seconds every second one
+# what takes seconds
 LONG = [each for each in HERE if is_slow(each)]
 MORE = [each for each in HERE if each not in FIRST and each not in LONG]
-MORE += [LONG[number] for number in every_second(LONG) if LONG[number] not in FIRST]
+MORE += [LONG[number] for number in sampled(LONG) if LONG[number] not in FIRST]
 
 
 def functions() -> list[str]:

@@ -21,7 +21,7 @@ from zlib import crc32
 import pytest
 from debian import ROOT, spec
 from debian_layer import layer_or_skip
-from law_table import LAWS, every_second, plainest
+from law_table import LAWS, plainest, sampled
 from laws import EVERYTHING, machine_scenarios
 from starting import background
 from trying import wrong
@@ -66,7 +66,7 @@ def attempt() -> Iterator[Ask]:
 
 
 OF_EACH = plainest(ALL)
-TRIED = every_second(ALL)
+TRIED = sampled(ALL)
 
 
 @pytest.mark.parametrize("number", TRIED, ids=lambda number: f"{ALL[number].function}-{number}")

@@ -61,15 +61,16 @@ def plainest(scenarios: Sequence[Scenario]) -> list[int]:
     return sorted({scenarios[number].function: number for number in good}.values())
 
 
-def every_second(scenarios: Sequence[Scenario]) -> list[int]:
-    """The numbers of the plainest of each function, and of every second one of its others; of all
-    with `RUNNER_LAWS=all`.
+def sampled(scenarios: Sequence[Scenario]) -> list[int]:
+    """The numbers of the plainest of each function, and of every second one of its others, or
+    fourth where it is slow; of all with `RUNNER_LAWS=all`.
     """
     count: Counter[str] = Counter()
     found, of_each = [], frozenset(plainest(scenarios))
     for number, scenario in enumerate(scenarios):
         count[scenario.function] += 1
-        if EVERYTHING or number in of_each or count[scenario.function] % 2:
+        step = 4 if is_slow(scenario) else 2
+        if EVERYTHING or number in of_each or count[scenario.function] % step == 1:
             found.append(number)
     return found
 
