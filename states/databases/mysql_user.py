@@ -54,13 +54,15 @@ def present(
     """
     login.refuse_passwordless()
     account, mariadb = mysql.find_account(server, name, host)
-    methods = account.methods if account else ()
+    agrees = account is not None and login.agrees(account.methods, mariadb)
+    if not agrees:
+        login.refuse_remote_socket(host)
     how = "passwordless login" if login.passwordless else "the desired password"
     return USER.present(
         account,
         lambda: server.execute(mysql.creation(name, host, login, mariadb)),
-        [Property("login", True, lambda: login.agrees(methods, mariadb))],
-        lambda _: server.execute(mysql.alteration(name, host, login, mariadb)),
+        [Property("login", True, lambda: agrees)],
+        lambda _: server.execute(mysql.alteration(account, login)) if account else None,
         name=name,
         host=host,
         login=how + " hash" * bool(login.password_hash and not login.password),

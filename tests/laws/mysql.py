@@ -69,6 +69,14 @@ SCENARIOS = [
     on("user.present", name="zoe", allow_passwordless=True, unix_socket=True),
     on("user.present", plans=False, name="sock", allow_passwordless=True, unix_socket=True),
     on("user.present", plans=False, name="sock", allow_passwordless=True),
+    on(
+        "user.present",
+        name="new",
+        host="%",
+        allow_passwordless=True,
+        unix_socket=True,
+        fails="unix_socket is for the host localhost",
+    ),
     on("user.present", name="zoe", fails="unless allow_passwordless is True"),
     on(
         "user.present",

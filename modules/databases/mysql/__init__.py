@@ -267,10 +267,10 @@ def user_chpass(
 ) -> bool:
     """Change how an account logs in; False when there is none of this name and host."""
     login.refuse_passwordless()
-    there, mariadb = find_account(server, user, host)
+    there, _ = find_account(server, user, host)
     if there is None:
         return False
-    server.execute(alteration(user, host, login, mariadb))
+    server.execute(alteration(there, login))
     return True
 
 

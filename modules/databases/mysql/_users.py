@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from modules.databases.mysql._server import MysqlServer, Row, account, literal
-from runner.api import Check, Group, Line, Record, Secret, StateFailed, for_states
+from runner.api import Check, Group, Line, Record, Secret, StateFailed, for_states, here
 
 NATIVE = "mysql_native_password"
 SOCKET = ("unix_socket", "auth_socket")
@@ -37,9 +37,11 @@ class Login(Record):
     password_hash: The password as the server keeps it (a star and 40 digits); password goes before
       it.
     allow_passwordless: Accept an account without a password.
-    unix_socket: With allow_passwordless, let the user of the system log in who has this name.
+    unix_socket: With allow_passwordless, let the user of the system log in who has this name; the
+      host is localhost.
     password_column: Ignored; the server says itself where it keeps passwords.
-    auth_plugin: The plugin that checks the password, on MySQL.
+    auth_plugin: The plugin that checks the password, on MySQL; without it that of the account, of a
+      new one mysql_native_password.
     """
 
     password: Secret[Line] | None = None
@@ -47,11 +49,20 @@ class Login(Record):
     allow_passwordless: bool = False
     unix_socket: bool = False
     password_column: Line | None = None
-    auth_plugin: Line = NATIVE
+    auth_plugin: Line | None = None
 
     @property
     def passwordless(self) -> bool:
         return not self.password and not self.password_hash
+
+    @property
+    def by_socket(self) -> bool:
+        return self.passwordless and self.unix_socket
+
+    def refuse_remote_socket(self, host: str) -> None:
+        """Raise StateFailed for a login by the socket from elsewhere."""
+        if self.by_socket and host.lower() != "localhost":
+            raise StateFailed(f"unix_socket is for the host localhost, not for {host}")
 
     def refuse_passwordless(self) -> None:
         """Raise StateFailed where there has to be a password."""
@@ -62,30 +73,39 @@ class Login(Record):
             )
 
     def agrees(self, methods: Sequence[Method], mariadb: bool) -> bool:
-        """Return whether an account that logs in like this is as wanted. Raises StateFailed for a
-        password that cannot be compared.
-        """
+        """Return whether an account that logs in like this is as wanted, as far as can be told."""
         sockets = [plugin for plugin, _ in methods if plugin in SOCKET]
         others = [(plugin, stored) for plugin, stored in methods if plugin not in SOCKET]
-        if self.passwordless and self.unix_socket:
+        if self.by_socket:
             return bool(sockets) and not any(_is_usable(stored) for _, stored in others)
         if self.passwordless:
             return bool(sockets) or any(not stored for _, stored in others)
-        plugin = NATIVE if mariadb else self.auth_plugin
+        plugin = NATIVE if mariadb else self._plugin(methods)
         if plugin != NATIVE and self.password:
-            raise StateFailed(
-                f"A password that {plugin} keeps cannot be compared: give its password_hash"
-            )
+            is_there = any(which == plugin and stored for which, stored in others)
+            if is_there:
+                here.warn(
+                    f"whether the password is the wanted one cannot be told, as {plugin} keeps it:"
+                    " password_hash is compared"
+                )
+            return is_there
         wanted = native_hash(self.password) if self.password else str(self.password_hash)
         return any(
             which == plugin and _same(plugin, stored, wanted) for which, stored in others if stored
         )
 
-    def statement(self, mariadb: bool) -> str:
-        """Return what CREATE USER and ALTER USER say of it."""
-        if self.passwordless and self.unix_socket:
+    def _plugin(self, methods: Sequence[Method]) -> str:
+        """Return what keeps the password on MySQL."""
+        own = (plugin for plugin, _ in methods if plugin not in SOCKET)
+        return self.auth_plugin or next(own, NATIVE)
+
+    def statement(self, mariadb: bool, methods: Sequence[Method] = ()) -> str:
+        """Return what CREATE USER and ALTER USER say of it. methods: of the account that is
+        there.
+        """
+        if self.by_socket:
             return "IDENTIFIED VIA unix_socket" if mariadb else "IDENTIFIED WITH 'auth_socket'"
-        how = "" if mariadb else f"WITH {literal(self.auth_plugin)} "
+        how = "" if mariadb else f"WITH {literal(self._plugin(methods))} "
         if self.password_hash and not self.password:
             if problem := hash_problem(self.password_hash):
                 raise StateFailed(f"password_hash: {problem}")
@@ -182,9 +202,10 @@ def creation(user: str, host: str, login: Login, mariadb: bool) -> str:
     return f"CREATE USER {account(user, host)} {login.statement(mariadb)}"
 
 
-def alteration(user: str, host: str, login: Login, mariadb: bool) -> str:
+def alteration(there: MysqlAccount, login: Login) -> str:
     """The statement that changes how an account logs in."""
-    return f"ALTER USER {account(user, host)} {login.statement(mariadb)}"
+    how = login.statement(there.mariadb, there.methods)
+    return f"ALTER USER {account(there.user, there.host)} {how}"
 
 
 def requirement(user: str, host: str, tls: dict[str, str]) -> str:
