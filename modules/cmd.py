@@ -18,6 +18,7 @@ from modules._machine.processes import without_traceback as without_traceback
 from modules._machine.scripts import temporary_script
 from modules._paths import text_of
 from modules._planned.overlay import planned_machine
+from modules._texts import left_behind
 from modules.file import _rights
 from runner.api import (
     CommandFailed,
@@ -170,6 +171,12 @@ def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations
         _led_to(found.altered),
         found.is_all,
     )
+
+
+@for_states
+def holds_output(command: str) -> bool:
+    """Return whether something of a command line goes on with its output when it has ended."""
+    return left_behind.holds_output(command)
 
 
 def _led_to(paths: tuple[str, ...]) -> tuple[str, ...]:

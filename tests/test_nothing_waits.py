@@ -133,16 +133,36 @@ def test_a_terminal_says_what_is_waited_for(machine: Machine, command: str, told
         ("foo &>>/var/log/foo &", 0),
         ("foo && bar", 0),
         ("foo & wait", 0),
+        ("foo >/dev/null &", 1),
+        ("foo 2>&1 >/dev/null &", 1),
+        ("foo && bar >/dev/null 2>&1 &", 0),
+        ("foo | tee log >/dev/null 2>&1 &", 1),
+        ("foo 2>&1 | tee log >/dev/null 2>&1 &", 0),
+        ("foo >/dev/null 2>&1 | tee log &", 1),
+        ("(foo; bar >/dev/null 2>&1) &", 0),
+        ("if foo; then bar >/dev/null 2>&1; fi &", 0),
+        ("if foo; then bar; fi >/dev/null 2>&1 &", 0),
+        ("if foo >/dev/null; then bar; fi &", 1),
+        ("if foo; then bar & fi", 1),
+        ("if foo; then bar >/dev/null 2>&1 & fi", 0),
+        ("for n in 1 2; do bar $n & done", 1),
+        ("while foo; do bar; done >log 2>&1 &", 0),
+        ('echo "a > b" &', 1),
+        ('foo "a & b"', 0),
+        ("foo $(", 0),
     ],
 )
 def test_what_stays_in_the_background_with_the_output_is_found(
     machine: Machine, command: str, expected: int
 ) -> None:
-    unless = ", unless: 'true'"
     machine.write(
         top="base: {'*': [a]}",
-        a=f"a:\n  cmd.run: [name: '{command}'{unless}]\n"
-        f"b:\n  cmd.run: [name: '{command}', bg: true{unless}]\n",
+        a=json.dumps(
+            {
+                "a": {"cmd.run": [{"name": command}, {"unless": "true"}]},
+                "b": {"cmd.run": [{"name": command}, {"unless": "true"}, {"bg": True}]},
+            }
+        ),
     )
     said = machine("check").stdout
     assert said.count("closes its output") == expected

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from modules import cmd
 from runner.api.claims import Trap
 
 
 def left_behind(command: str, bg: object) -> Iterator[Trap]:
     """What is started in the background and keeps the output that is waited for."""
-    parts = re.split(r";|\n|\|+|&&|(?<![>&])&(?![>&\d])", command.rstrip("& \t\n"))
-    if re.search(r"(?<![&>])&\s*$", command) and ">" not in parts[-1] and not bg:
+    if not bg and cmd.holds_output(command):
         message = "it waits until what is started in the background closes its output"
         yield Trap("name", message, "write `- bg: True`, or `>/dev/null 2>&1 &` in the command")
 
