@@ -219,7 +219,7 @@ def _field(text: Field, top: int, old: tuple[int, int, cron.CronEntry] | None, i
 
 def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
     """An entry comes after the user whose crontab it is in."""
-    yield "user", user or "root"
+    yield "user", user or cron.caller()
 
 
 @files.validated

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from command import Machine
 
+from states import cron
+
 CRONTAB = """#!/bin/sh
 test "$3" = - && exec cat >{0}
 cat {0}
@@ -215,3 +217,9 @@ def test_a_run_that_is_killed_before_the_write_has_told_nothing(counted: Machine
     assert (counted.folder / "tab").read_text() == TAB
     crontab.write_text(text)
     assert all(each["changes"] for each in ran(counted)[0].values())
+
+
+def test_an_entry_comes_after_the_user_that_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modules.cron.caller", lambda: "deploy")
+    assert list(cron.autorequire("/bin/job")) == [("user", "deploy")]
+    assert list(cron.autorequire("/bin/job", user="app")) == [("user", "app")]
