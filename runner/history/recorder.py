@@ -33,8 +33,7 @@ from runner.model.records import Record
 from runner.model.result import HIGHSTATE, Report, Result
 from runner.model.stdlib import Lock, blake2b, dumps
 from runner.sources import trees
-from runner.support.files import sqlite
-from runner.support.files.database import described
+from runner.support.files import database, sqlite
 from runner.support.files.group_commit import GROUP_COMMIT, WRITTEN
 from runner.support.files.text import storable, storable_row
 
@@ -243,7 +242,7 @@ class History:
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
         if isinstance(error, sqlite.Error):
-            self.problem = described(os.path.join(self._state_dir, store.NAME), error)
+            self.problem = database.described(os.path.join(self._state_dir, store.NAME), error)
         elif isinstance(error, store.HistoryProblem | OSError):
             self.problem = str(error)
         else:
