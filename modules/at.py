@@ -64,9 +64,7 @@ def jobs() -> tuple[Job, ...]:
 
 
 def _jobs() -> tuple[Job, ...]:
-    listed = probe(["atq"])
-    if listed.retcode:
-        raise CommandFailed(listed.error_text or "atq failed without a message")
+    listed = probe(["atq"]).or_fail()
     found = []
     for line in listed.stdout.splitlines():
         if seen := _LISTED.fullmatch(line.strip()):
@@ -148,7 +146,5 @@ def atrm(*args: str | int) -> dict[str, Any]:
     runner call at.atrm 3 4
     """
     numbers = [str(int(number)) for number in args]
-    done = cmd.execute(["atrm", *numbers])
-    if done.retcode:
-        raise CommandFailed(done.error_text or "atrm failed without a message")
+    cmd.execute(["atrm", *numbers]).or_fail()
     return {"jobs": {"removed": numbers, "tag": None}}

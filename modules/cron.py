@@ -273,16 +273,14 @@ def _refuse_syntax(user: str, lines: list[str]) -> None:
     option, see_planned = _syntax_option(), view()
     if not option or see_planned is None:
         return
-    done = run_to_end(
+    run_to_end(
         [*_of(user), option, "-"],
         env={**os.environ, **LOCALE},
         cwd=None,
         stdin=join_lines(lines),
         timeout=None,
         view=see_planned,
-    )
-    if done.retcode:
-        raise CommandFailed(f"crontab: {done.stderr.strip()}")
+    ).or_fail("crontab")
 
 
 def _syntax_option() -> str:

@@ -71,11 +71,9 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     words = [
         one_line(text, f"the answer to {question!r}") for text in (owner, question, kind, value)
     ]
-    done = cmd.probe(["debconf-set-selections"], stdin=join_lines([" ".join(words)]))
-    if done.retcode:
-        raise CommandFailed(
-            f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections")
-        )
+    cmd.probe(["debconf-set-selections"], stdin=join_lines([" ".join(words)])).or_fail(
+        "debconf-set-selections", missing=("command", "debconf-set-selections")
+    )
 
 
 @changer(touches=["debconf", "packages"], before=former_state)

@@ -9,7 +9,7 @@ from modules import cmd, file
 from modules._planned.machine import merged_names
 from modules._planned.overlay import planned_machine
 from modules._texts.lines import encoded, plain_name, split
-from runner.api import FormerState, StateFailed, changer, for_states, leave_pending
+from runner.api import FormerState, changer, for_states, leave_pending
 from runner.api.offline import of_running
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
@@ -74,18 +74,14 @@ def _plan_remove(mod: str) -> None:
 @changer(before=former_state, planned=_plan_load, planned_touches=[])
 def load(mod: str) -> None:
     """Load a module. Raises StateFailed when the kernel refuses it."""
-    done = cmd.execute(["modprobe", "--", mod])
-    if done.retcode:
-        raise StateFailed(done.stderr or f"modprobe {mod} failed")
+    cmd.execute(["modprobe", "--", mod]).or_fail()
 
 
 @of_running
 @changer(before=former_state, planned=_plan_remove, planned_touches=[])
 def remove(mod: str) -> None:
     """Unload a module. Raises StateFailed when it is in use."""
-    done = cmd.execute(["modprobe", "-r", "--", mod])
-    if done.retcode:
-        raise StateFailed(done.stderr or f"modprobe -r {mod} failed")
+    cmd.execute(["modprobe", "-r", "--", mod]).or_fail()
 
 
 def persist(mods: Sequence[str], keep: bool = True, comment: bool = False) -> None:

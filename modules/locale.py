@@ -141,9 +141,7 @@ def former_state(*_: str) -> FormerState:
 @changer(before=former_state)
 def regenerate() -> None:
     """Make the locales that are listed, and no others. Raises StateFailed where locale-gen does."""
-    done = cmd.execute(["locale-gen"])
-    if done.retcode:
-        raise StateFailed(f"locale-gen: {done.error_text}")
+    cmd.execute(["locale-gen"]).or_fail("locale-gen")
 
 
 def _listed() -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from modules import _paths, cmd, file, mount
-from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states
+from runner.api import FormerState, StateFailed, changer, for_states
 
 SIGNATURE = b"SWAPSPACE2"  # which ends the first page
 MIB = 1 << 20
@@ -81,9 +81,7 @@ def make(name: str, size: int) -> None:
 
 
 def _run(*argv: str) -> None:
-    done = cmd.execute([*argv])
-    if done.retcode:
-        raise CommandFailed(done.error_text or f"{argv[0]} failed with {done.retcode}")
+    cmd.execute([*argv]).or_fail()
 
 
 @changer(touches=["mounts", "files"], before=_former)

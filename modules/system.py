@@ -238,7 +238,5 @@ def _now(utc_offset: str | int | None) -> datetime.datetime:
 def _shutdown(how: str, when: str | int | None, message: str = "") -> str:
     text = "now" if when is None else plain_name(when, "the time")
     told = [plain_name(message, "the message")] if message else []
-    done = cmd.probe(["shutdown", how, f"+{text}" if text.isdigit() else text, *told])
-    if done.retcode:
-        raise CommandFailed(done.stderr.strip() or f"shutdown failed with exit code {done.retcode}")
+    done = cmd.probe(["shutdown", how, f"+{text}" if text.isdigit() else text, *told]).or_fail()
     return done.stdout.strip() or done.stderr.strip()

@@ -97,7 +97,5 @@ def set_hwclock(clock: str) -> bool:
     set.
     """
     local = "1" if clock == "localtime" else "0"
-    done = cmd.execute(["timedatectl", "set-local-rtc", local])
-    if done.retcode:
-        raise StateFailed(f"the hardware clock cannot be set: {done.stderr}")
+    cmd.execute(["timedatectl", "set-local-rtc", local]).or_fail("the hardware clock cannot be set")
     return True

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from modules._planned.view import View
+    from runner.api import Fact
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST = 256 << 20  # bytes that a program may print whose output is read as a whole
@@ -45,11 +46,22 @@ class Completed(Record):
     stderr: str
     pid: int = 0
     timed_out: bool = False
+    program: str = "the program"
 
     @property
     def error_text(self) -> str:
         """The words of a program that failed: its errors, or what it printed instead."""
         return without_traceback(self.stderr).strip() or without_traceback(self.stdout).strip()
+
+    def or_fail(self, attempt: str = "", missing: Fact | None = None) -> Completed:
+        """The result of a program that ended well. Raises CommandFailed with its words otherwise.
+
+        attempt: what the message begins with. missing: as of StateFailed.
+        """
+        if self.retcode:
+            reason = self.error_text or f"{self.program} failed with exit code {self.retcode}"
+            raise CommandFailed(f"{attempt}: {reason}" if attempt else reason, missing=missing)
+        return self
 
 
 @for_states
@@ -220,7 +232,7 @@ def run_to_end(
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
     told = [_text(each, encoding, rstrip, exact=most is None) for each in (out.data(), err.data())]
-    return Completed(process.returncode, told[0], told[1], process.pid)
+    return Completed(process.returncode, told[0], told[1], process.pid, program=argv[0])
 
 
 def _taken_lock() -> LockType:

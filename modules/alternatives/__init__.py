@@ -79,10 +79,7 @@ def selections() -> list[tuple[str, str, str]]:
 
 
 def _asked(option: str) -> str:
-    done = cmd.probe([_program(), option])
-    if done.retcode:
-        raise CommandFailed(done.error_text)
-    return done.stdout
+    return cmd.probe([_program(), option]).or_fail().stdout
 
 
 def _recorded_group(name: str) -> AlternativeGroup | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from modules import cmd
 from modules._machine.processes import needs
-from runner.api import CommandFailed, StateFailed, changer
+from runner.api import StateFailed, changer
 from runner.api.offline import is_offline
 
 NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module
@@ -138,9 +138,7 @@ def change(options: Sequence[Sequence[str]]) -> bool:
         if is_offline() and words == RELOAD:
             continue
         argv = _argv(words)
-        done = cmd.execute(argv)
-        if done.retcode:
-            raise CommandFailed(f"{shlex.join(argv)}: {done.error_text}")
+        cmd.execute(argv).or_fail(shlex.join(argv))
     return True
 
 

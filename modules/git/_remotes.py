@@ -83,9 +83,7 @@ def ls_remote(
     words = ["ls-remote", *shlex.split(opts), "--", remote, *([ref] if ref else [])]
     done = probe(
         words, cwd, user, identity_keys(identity, user), credentials(https_user, https_pass, remote)
-    )
-    if done.retcode:
-        raise CommandFailed(done.error_text)
+    ).or_fail()
     return {name: sha for sha, name in (line.split("\t") for line in split(done.stdout))}
 
 

@@ -399,9 +399,7 @@ def config_change(
 
 
 def _configure(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
-    done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
-    if done.retcode:
-        raise CommandFailed(done.error_text or f"git config failed with exit code {done.retcode}")
+    _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local").or_fail()
 
 
 def _config(

@@ -398,6 +398,4 @@ def wait_for(is_so: Any, seconds: float) -> bool:
 @offline_as(lambda *argv: None)  # the next start does
 def run_tool(*argv: str) -> None:
     """Run a program that changes the network. Raises StateFailed when it fails."""
-    done = cmd.execute(argv)
-    if done.retcode:
-        raise StateFailed(f"{' '.join(argv)} failed: {done.error_text}")
+    cmd.execute(argv).or_fail(f"{' '.join(argv)} failed")

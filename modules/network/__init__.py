@@ -388,9 +388,7 @@ def mod_hostname(hostname: str) -> bool:
     refuses it.
     """
     keep_hostname(hostname)
-    done = cmd.execute(["hostname", "--", hostname])
-    if done.retcode:
-        raise StateFailed(f"the name cannot be set: {done.error_text}")
+    cmd.execute(["hostname", "--", hostname]).or_fail("the name cannot be set")
     return True
 
 

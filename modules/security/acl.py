@@ -14,7 +14,7 @@ from modules.file._change import explained
 from modules.file._paths.place import Place, place
 from modules.file._paths.walk import real_path
 from modules.file._snapshot import MOST_COPIED, paths_below, snapshot
-from runner.api import CommandFailed, Record, StateFailed, changer
+from runner.api import CommandFailed, Record, changer
 
 MOST = 200  # objects that are held open at once
 TYPES = {"u": "user", "g": "group", "m": "mask", "o": "other"}
@@ -43,9 +43,7 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[AclEntry]]:
             "--",
             path,
         ]
-    )
-    if done.retcode:
-        raise StateFailed(done.error_text)
+    ).or_fail()
     lists: dict[str, list[AclEntry]] = {}
     here = path
     for line in done.stdout.splitlines():

@@ -51,9 +51,7 @@ def names(path: str) -> list[str]:
     refuses.
     """
     processes.needs("apparmor_parser", "apparmor")
-    done = cmd.probe(["apparmor_parser", "-N", path])
-    if done.retcode:
-        raise CommandFailed(f"apparmor_parser refuses {path}: {done.stderr or done.stdout}")
+    done = cmd.probe(["apparmor_parser", "-N", path]).or_fail(f"apparmor_parser refuses {path}")
     return [line for line in done.stdout.splitlines() if line and "//" not in line]
 
 
@@ -67,9 +65,7 @@ def link(path: str, kind: str) -> str:
 @offline_as(lambda path, complain: None)  # the next start does
 def load(path: str, complain: bool) -> None:
     """Load the profiles of a file, or load them anew."""
-    path = plain_name(path, "path")
-    argv = ["apparmor_parser", "-r", *(["-C"] if complain else []), path]
-    _finish(argv)
+    _finish(["apparmor_parser", "-r", *(["-C"] if complain else []), plain_name(path, "path")])
 
 
 @changer
@@ -80,9 +76,7 @@ def unload(path: str) -> None:
 
 
 def _finish(argv: list[str]) -> None:
-    done = cmd.execute(argv)
-    if done.retcode:
-        raise CommandFailed(f"{' '.join(argv)}: {done.stderr or done.stdout}")
+    cmd.execute(argv).or_fail(" ".join(argv))
 
 
 @for_states

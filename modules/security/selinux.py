@@ -203,10 +203,7 @@ def port_change_policy(
 
 def _ask(program: str, *words: str) -> str:
     needs(program, PACKAGES[program])
-    done = cmd.probe([program, *words])
-    if done.retcode:
-        raise StateFailed(f"{program} {' '.join(words)}: {done.error_text}")
-    return done.stdout
+    return cmd.probe([program, *words]).or_fail(f"{program} {' '.join(words)}").stdout
 
 
 def _do(program: str, *words: str) -> bool:

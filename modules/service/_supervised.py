@@ -155,9 +155,7 @@ class Supervisor(Record):
         if self._prepare(name, action, self.rescan):
             return
         argv = self.argv(action, self.folders.linked(name))
-        done = cmd.probe(argv)
-        if done.retcode:
-            raise CommandFailed(done.error_text or f"{argv[0]} failed")
+        cmd.probe(argv).or_fail()
         if action in ("start", "restart"):
             require_running(name, self.status)
 

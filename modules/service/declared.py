@@ -72,6 +72,4 @@ def carry_out(rules: Rules, path: str) -> None:
     kept. Raises CommandFailed.
     """
     words = ["--create", *(["-E"] if is_offline() else [])] if rules == TMPFILES else []
-    done = cmd.execute([rules.program, *words, path])
-    if done.retcode:
-        raise CommandFailed(f"{rules.program}: {done.error_text}")
+    cmd.execute([rules.program, *words, path]).or_fail(rules.program)

@@ -41,9 +41,7 @@ ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser",
 def refuse_act(unit: str, action: str, runtime: bool) -> None:
     """Raise CommandFailed for what systemctl would not do with a unit of the system."""
     if not is_offline() and not _paths.isdir("/run/systemd/system"):  # systemctl has the words
-        asked = cmd.probe(["systemctl", "show", "--property=Version"])
-        if asked.retcode:
-            raise CommandFailed(f"systemctl: {asked.stderr.strip()}")
+        cmd.probe(["systemctl", "show", "--property=Version"]).or_fail("systemctl")
     _refuse_unauthorized(unit, action)
     path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit}"
     if action == "mask" and _paths.lexists(path) and not _paths.islink(path):
@@ -341,9 +339,7 @@ def _act_on_files(name: str, action: str, options: Sequence[str] = (), user: str
     if not cmd.which("systemctl"):  # it comes later, or with another image
         _planned_units.act(name, action, options, user)
         return
-    done = cmd.probe(systemctl(user, action, *options, "--", unit(name)))
-    if done.retcode:
-        raise CommandFailed(done.stderr.strip())
+    cmd.probe(systemctl(user, action, *options, "--", unit(name))).or_fail()
 
 
 @acts(__name__, _plan)

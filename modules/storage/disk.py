@@ -11,7 +11,7 @@ from modules import cmd
 from modules._machine.processes import Completed
 from modules._texts.lines import plain_name
 from modules.storage import blockdev
-from runner.api import CommandFailed, StateFailed, changer, for_states
+from runner.api import StateFailed, changer, for_states
 
 LOOKS = {  # the answers of blockdev, by the names that Salt gives them
     "getro": "--getro",
@@ -140,7 +140,7 @@ def tune(device: str, **options: Any) -> dict[str, str]:
     {{ salt['disk.tune']('/dev/sda', **{'read-ahead': 1024}) }}
     """
     words = [word for name, value in options.items() for word in _tuning(name, value)]
-    _checked(cmd.execute(["blockdev", *words, plain_name(device, "the device")]))
+    cmd.execute(["blockdev", *words, plain_name(device, "the device")]).or_fail()
     return dump(device, [TUNABLE[name] for name in options])
 
 
@@ -223,7 +223,7 @@ def format_(
 @changer(touches=["volumes"])
 def make_file_system(device: blockdev.Device, words: Sequence[str]) -> None:
     """Run a command of `format_words` on a device. Raises CommandFailed with what it says."""
-    _checked(_run(device, *words))
+    _run(device, *words).or_fail()
 
 
 @changer(touches=["volumes"])
@@ -248,8 +248,3 @@ def _run(device: blockdev.Device, *words: str) -> Completed:
         done = cmd.execute([*words, path])
     named = {name: getattr(done, name).replace(path, device.path) for name in ("stdout", "stderr")}
     return done._replace(**named)
-
-
-def _checked(done: Completed) -> None:
-    if done.retcode:
-        raise CommandFailed(done.error_text or "it failed")

@@ -169,6 +169,4 @@ def close(name: str) -> None:
 
     {% do salt['luks.close']('backup') %}
     """
-    done = cmd.execute(["cryptsetup", "close", "--", plain_name(name, "name")])
-    if done.retcode:
-        raise CommandFailed(f"cryptsetup: {done.error_text}")
+    cmd.execute(["cryptsetup", "close", "--", plain_name(name, "name")]).or_fail("cryptsetup")

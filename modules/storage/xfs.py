@@ -8,7 +8,6 @@ import re
 from modules import cmd
 from modules._machine.processes import needs
 from modules._texts.lines import plain_name
-from runner.api import CommandFailed
 
 NEEDS_PROGRAM = "xfs_info"  # without it templates find no function of this module
 
@@ -21,9 +20,7 @@ def info(device: str) -> dict[str, dict[str, str]]:
     {{ salt['xfs.info']('/dev/sdb1')['data']['bsize'] }}
     """
     needs("xfs_info", "xfsprogs")
-    done = cmd.probe(["xfs_info", plain_name(device, "the device")])
-    if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+    done = cmd.probe(["xfs_info", plain_name(device, "the device")]).or_fail()
     answer: dict[str, dict[str, str]] = {}
     section = ""
     for line in done.stdout.splitlines():

@@ -13,8 +13,9 @@ import pytest
 from harness import HarnessHere
 from starting import PATIENCE
 
+from modules import cmd
 from modules._machine import processes
-from runner.api import running
+from runner.api import CommandFailed, running
 from runner.api.programs import allow_programs, end_programs
 
 
@@ -68,6 +69,19 @@ def test_the_traceback_of_a_program_is_not_what_it_said() -> None:
     assert done.error_text.splitlines()[:2] == ["ERROR: Exception:", "no such thing"]
     assert done.error_text.endswith("\nit failed without a word\nafter")
     assert processes.Completed(1, "out\n", "").error_text == "out"
+
+
+def test_a_program_that_fails_is_a_failure_with_its_words() -> None:
+    for attempt, script, said in (
+        ("", "echo no >&2; exit 1", "no"),
+        ("sh", "echo why; exit 1", "sh: why"),
+        ("", "exit 3", "sh failed with exit code 3"),
+    ):
+        with running(HarnessHere()), pytest.raises(CommandFailed) as failure:
+            cmd.probe(["sh", "-c", script]).or_fail(attempt, ("file", "/x"))
+        assert (failure.value.message, failure.value.missing) == (said, (("file", "/x"),))
+    done = processes.Completed(0, "x", "warning")
+    assert done.or_fail() is done
 
 
 def test_what_is_waited_for_at_a_timeout_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,9 +37,7 @@ def cluster_list() -> dict[str, dict[str, str]]:
     {{ salt['postgres.cluster_list']() }}
     """
     needs("pg_lsclusters", TOOLS)
-    done = cmd.probe(["pg_lsclusters", "--no-header"])
-    if done.retcode:
-        raise StateFailed(f"pg_lsclusters: {done.stderr.strip()}")
+    done = cmd.probe(["pg_lsclusters", "--no-header"]).or_fail("pg_lsclusters")
     clusters = {}
     for words in (line.split() for line in done.stdout.splitlines()):
         if len(words) > 5:
@@ -84,9 +82,7 @@ def _name_words(version: str, name: str) -> list[str]:
 
 
 def _run(argv: Sequence[str]) -> bool:
-    done = cmd.execute(argv)
-    if done.retcode:
-        raise CommandFailed(done.error_text)
+    cmd.execute(argv).or_fail()
     return True
 
 

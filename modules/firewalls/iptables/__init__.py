@@ -132,10 +132,7 @@ def get_rules(family: str = "ipv4") -> Rules:
 
     {{ salt['iptables.get_rules']().filter.INPUT.policy }}
     """
-    done = _kernel.run(family, [_kernel.program(family, "-save")])
-    if done.retcode:
-        raise CommandFailed(done.stderr.strip())
-    return _parsed(done.stdout)
+    return _parsed(_kernel.run(family, [_kernel.program(family, "-save")]).or_fail().stdout)
 
 
 def get_saved_rules(conf_file: str | None = None, family: str = "ipv4") -> Rules:

@@ -16,10 +16,7 @@ STATES = "/var/lib/apt/extended_states"
 
 def manually_installed() -> list[str]:
     """Return the packages that apt does not have as installed for others. Raises CommandFailed."""
-    done = questions.probe("apt-mark", "showmanual")
-    if done.retcode:
-        raise CommandFailed(f"apt-mark showmanual: {done.stderr.strip()}")
-    return done.stdout.split()
+    return questions.probe("apt-mark", "showmanual").or_fail("apt-mark showmanual").stdout.split()
 
 
 def vital() -> list[str]:

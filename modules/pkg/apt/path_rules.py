@@ -59,9 +59,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _run(argv: Sequence[str]) -> None:
-    done = cmd.execute([*argv])
-    if done.retcode:
-        raise CommandFailed(done.error_text)
+    cmd.execute([*argv]).or_fail()
 
 
 def _move(path: str, to: str) -> None:

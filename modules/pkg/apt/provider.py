@@ -478,9 +478,7 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     refuse_patterns([*names, *release])
     for action, chosen in (("hold", names), ("unhold", release)):
         if chosen:
-            done = questions.probe("apt-mark", action, "--", *chosen)
-            if done.retcode:
-                raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
+            questions.probe("apt-mark", action, "--", *chosen).or_fail(f"apt-mark {action}")
 
 
 @cached_look("packages", *STATUS, apt_marks.STATES)

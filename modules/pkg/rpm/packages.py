@@ -115,9 +115,7 @@ def list_pkgs() -> Versions:
     CommandFailed when rpm fails.
     """
     tags = ("NAME", "EPOCH", "VERSION", "RELEASE", "ARCH")
-    done = cmd.probe(["rpm", "-qa", "--qf", _format(tags)])
-    if done.retcode:
-        raise CommandFailed(f"rpm -qa: {done.stderr.strip()}")
+    done = cmd.probe(["rpm", "-qa", "--qf", _format(tags)]).or_fail("rpm -qa")
     versions: dict[str, list[str]] = {}
     for name, epoch, version, release, built_for in _records(done.stdout, len(tags)):
         if name != KEY:
@@ -252,9 +250,7 @@ def import_key(key: bytes) -> None:
     path = f"{here.scratch()}/key.asc"
     with open(path, "wb") as file:
         file.write(key if key.lstrip().startswith(b"-----BEGIN PGP") else armoured(key))
-    done = cmd.execute(["rpm", "--import", path])
-    if done.retcode:
-        raise CommandFailed(f"rpm --import: {done.stderr.strip()}")
+    cmd.execute(["rpm", "--import", path]).or_fail("rpm --import")
 
 
 def armoured(key: bytes) -> bytes:
