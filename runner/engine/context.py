@@ -221,7 +221,7 @@ class Run:
         function = self.registry.function(name)
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
+        except (*partial_changes.OF_VALUES, OSError) as error:
             raise partial_changes.of_call(name, function, args, kwargs, error) from error
 
     def cache(self, make: bool = True) -> TrustedFolder:

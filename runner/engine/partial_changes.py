@@ -133,13 +133,14 @@ def of_call(
         for frame in traceback.extract_tb(error.__traceback__)
         if code and frame.filename == code.co_filename
     ]
+    of_system = _refusal(error) if isinstance(error, OSError) and error.strerror else ""
     if getattr(function, "__module__", "").startswith("runner_tree_"):
-        message = f"{name}: {type(error).__name__}: {error}"
+        message = f"{name}: {of_system or f'{type(error).__name__}: {error}'}"
         if lines:
             return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
-        return RunnerError(message) if isinstance(error, OF_VALUES) else error
-    if isinstance(error, OSError) and error.strerror:
-        return RunnerError(f"{name}: {_refusal(error)}")
+        return RunnerError(message) if of_system or isinstance(error, OF_VALUES) else error
+    if of_system:
+        return RunnerError(f"{name}: {of_system}")
     problem = _cause(error) or _own_words(error) or _misfit(function, given)
     if not problem and isinstance(error, OF_VALUES):
         problem = "it cannot use these values"

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from command import Machine
 
 from runner.model.errors import RunnerError
 from runner.pipeline import calling, stages
@@ -38,6 +39,11 @@ def written(options: Options, name: str, text: str) -> str:
     ("code", "told", "line"),
     [
         ("def f():\n    return 1 / 0\n", "tree.f: ZeroDivisionError: division by zero", 2),
+        (
+            "def f():\n    return open('/none').read()\n",
+            "tree.f: /none: No such file or directory",
+            2,
+        ),
         ("def f():\n    return {}['x']\n", "tree.f: KeyError: 'x'", 2),
         ("def f():\n    import nosuch\n", "tree.f: ModuleNotFoundError", 2),
         (
@@ -112,3 +118,24 @@ def test_a_program_for_an_sls_that_ends_itself(options: Options, shebang: str) -
         stages.sls(options, ["a"], ())
     assert error.value.diagnostics[0].source is not None
     assert str(error.value.diagnostics[0].source).startswith(f"{path}:4")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "test.nop: [{onlyif: [{fun: box.read, args: [/none]}]}]",
+        "test.nop: [{unless: [{fun: box.read, args: [/none]}]}]",
+        "file.managed: [{name: '{tmp}/f'}, {contents: '__slot__:salt:box.read(/none)'}]",
+    ],
+)
+def test_what_the_system_refuses_to_a_guard_or_a_slot_has_no_words_of_python(
+    machine: Machine, state: str
+) -> None:
+    code = machine.folder / "states/_modules/box.py"
+    code.parent.mkdir(parents=True)
+    code.write_text("def read(path):\n    return open(path).read()\n")
+    machine.write(a=f"x: {{{state}}}")
+    for words in (["--test"], []):
+        (result,) = machine.results("sls", "a", *words, code=2).values()
+        assert result["comment"].startswith("box.read: /none: No such file or directory")
+        assert "Error" not in result["comment"] and "Errno" not in result["comment"]
