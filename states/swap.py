@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are swapped to: made, listed in fstab, and in use."""
+"""Files that are swapped to: made, listed in fstab, and in use. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -79,8 +79,6 @@ def file_(
         /swapfile:
           swap.file:
             - size: 2G
-
-    Salt has nothing like it.
     """
     bytes_ = _bytes_of(size)
     there = swap.size_of(name)
@@ -138,8 +136,6 @@ def absent(name: AbsolutePath, config: AbsolutePath = mount.FSTAB) -> Planned:
 
         /swapfile:
           swap.absent: []
-
-    Salt has nothing like it.
     """
     there = swap.size_of(name)
     known = _known(name)

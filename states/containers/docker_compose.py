@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projects of Docker Compose, on Docker or Podman."""
+"""Projects of Docker Compose, on Docker or Podman. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -114,8 +114,6 @@ def up(
 
     With `watch` of a file that a service reads, the services that run are restarted. Salt has
     nothing like it.
-
-    Salt has nothing like it.
     """
     project, config = compose.read(given.project(name))
     action = ["up", "--detach", *(["--remove-orphans"] if remove_orphans else [])]
@@ -171,8 +169,6 @@ def down(
 
         /srv/shop:
           docker_compose.down: []
-
-    Salt has nothing like it.
     """
     config: dict[str, Any] = {}
     if name.startswith("/") or given.project_src or given.definition is not None:

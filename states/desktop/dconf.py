@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of desktops (GNOME, Cinnamon, MATE ...) in databases of dconf: those of a user, written
 without a session, too, and those of the machine (/etc/dconf/db), which are defaults.
+
+Salt has nothing like it.
 """
 
 from __future__ import annotations
@@ -53,8 +55,6 @@ def set_(
           dconf.set:
             - value: prefer-dark
             - user: zoe
-
-    Salt has nothing like it.
     """
     text = dconf.value_text(value, type_)
     if user:
@@ -81,8 +81,6 @@ def reset(name: Key, user: Name | None = None, database: DatabaseName = "local")
         /org/gnome/desktop/interface/color-scheme:
           dconf.reset:
             - user: zoe
-
-    Salt has nothing like it.
     """
     if user:
         step = partial(dconf.reset, name, user=user)
@@ -101,8 +99,6 @@ def lock(name: Key, database: DatabaseName = "local") -> Planned:
 
         /org/gnome/desktop/screensaver/lock-enabled:
           dconf.lock: []
-
-    Salt has nothing like it.
     """
     return (yield from _locked(name, database, LOCKED, dconf.lock))
 
@@ -115,8 +111,6 @@ def unlock(name: Key, database: DatabaseName = "local") -> Planned:
 
         /org/gnome/desktop/screensaver/lock-enabled:
           dconf.unlock: []
-
-    Salt has nothing like it.
     """
     return (yield from _locked(name, database, "", dconf.unlock))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fonts, of the machine or of a user, each in a folder of its own."""
+"""Fonts, of the machine or of a user, each in a folder of its own. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -56,8 +56,6 @@ def installed(
           font.installed:
             - source: https://example.com/Inter-4.0.zip
             - source_hash: sha256=9f86d0…
-
-    Salt has nothing like it.
     """
     folder = fonts.folder(name, user)
     uid = None if user is None else file.uid_of(user)
@@ -109,8 +107,6 @@ def absent(name: FontName, user: Name | None = None) -> Planned:
 
         Inter:
           font.absent: []
-
-    Salt has nothing like it.
     """
     folder = fonts.folder(name, user)
     outcomes = yield from combine_plans({"folder": removed(folder)})

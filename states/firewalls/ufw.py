@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ufw: the firewall of Ubuntu and Debian that is easy to set."""
+"""ufw: the firewall of Ubuntu and Debian that is easy to set. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -57,8 +57,6 @@ def enabled(name: Name) -> Planned:
           ufw.enabled:
             - require:
               - ufw: OpenSSH
-
-    Salt has nothing like it.
     """
     return (yield from _switched(True))
 
@@ -70,8 +68,6 @@ def disabled(name: Name) -> Planned:
 
         firewall:
           ufw.disabled: []
-
-    Salt has nothing like it.
     """
     return (yield from _switched(False))
 
@@ -96,8 +92,6 @@ def default(
         incoming:
           ufw.default:
             - policy: deny
-
-    Salt has nothing like it.
     """
     old = ufw.default_policy(name)
     if old == policy:
@@ -124,8 +118,6 @@ def allow(name: Name, packets: ChosenPackets = Packets()) -> Planned:
             - proto: tcp
             - source: 10.0.0.0/24
             - interface: eth1
-
-    Salt has nothing like it.
     """
     return (yield from _ruled("allow", name, packets))
 
@@ -139,8 +131,6 @@ def deny(name: Name, packets: ChosenPackets = Packets()) -> Planned:
           ufw.deny:
             - port: 25/tcp
             - direction: out
-
-    Salt has nothing like it.
     """
     return (yield from _ruled("deny", name, packets))
 
@@ -153,8 +143,6 @@ def limit(name: Name, packets: ChosenPackets = Packets()) -> Planned:
 
         22/tcp:
           ufw.limit: []
-
-    Salt has nothing like it.
     """
     return (yield from _ruled("limit", name, packets))
 
@@ -166,8 +154,6 @@ def reject(name: Name, packets: ChosenPackets = Packets()) -> Planned:
 
         113/tcp:
           ufw.reject: []
-
-    Salt has nothing like it.
     """
     return (yield from _ruled("reject", name, packets))
 

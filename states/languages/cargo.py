@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs written in Rust."""
+"""Programs written in Rust. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -46,8 +46,6 @@ def installed(
             - version: 14.1.0
             - root: /usr/local
             - locked: true
-
-    Salt has nothing like it.
     """
     with explained(f"Error looking up '{name}'"):
         old = settled(name, cargo.list_(root, user).get(name, ""), version)
@@ -73,8 +71,6 @@ def removed(name: Crate, root: AbsolutePath | None = None, user: Name | None = N
 
         ripgrep:
           cargo.removed: []
-
-    Salt has nothing like it.
     """
     with explained(f"Error looking up '{name}'"):
         old = cargo.list_(root, user).get(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs written in Python, each in an environment of its own."""
+"""Programs written in Python, each in an environment of its own. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ def installed(
           pipx.installed:
             - version: 24.1.0
             - user: zoe
-
-    Salt has nothing like it.
     """
     return (yield from present(pipx, name, version, upgrade, user))
 
@@ -44,8 +42,6 @@ def removed(name: Package, user: Name | None = None) -> Planned:
 
         black:
           pipx.removed: []
-
-    Salt has nothing like it.
     """
     return (yield from absent(pipx, name, user))
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pkg.diverted, pkg.statoverride and their opposites: what packages leave of a path."""
+"""pkg.diverted, pkg.statoverride and their opposites: what packages leave of a path.
+
+Salt has nothing like it.
+"""
 
 from __future__ import annotations
 
@@ -83,8 +86,6 @@ def diverted(
           file.managed:
             - source: salt://editor-wrapper
             - mode: '0755'
-
-    Salt has nothing like it.
     """
     to = divert_to or f"{name}.distrib"
     rules = pkg.provider().path_rules
@@ -133,8 +134,6 @@ def undiverted(name: PackagedPath, rename: bool = True) -> Planned:
         /usr/bin/editor-wrapper:
           file.absent: []
           pkg.undiverted: []
-
-    Salt has nothing like it.
     """
     rules = pkg.provider().path_rules
     now = rules.diversions().get(name)
@@ -162,8 +161,6 @@ def statoverride(
           pkg.statoverride:
             - group: crontab
             - mode: '2755'
-
-    Salt has nothing like it.
     """
     wanted = Override(_word(user), _word(group), mode)
     uid, gid = file.uid_of(user), file.gid_of(group)
@@ -191,8 +188,6 @@ def statoverride_absent(name: PackagedPath) -> Planned:
 
         /usr/bin/crontab:
           pkg.statoverride_absent: []
-
-    Salt has nothing like it.
     """
     rules = pkg.provider().path_rules
     return OVERRIDE.absent(name in rules.overrides(), lambda: rules.drop_override(name), name=name)

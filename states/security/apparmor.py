@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of AppArmor."""
+"""Profiles of AppArmor. Salt has nothing like it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ def enforced(name: Name) -> Planned:
 
         usr.sbin.tcpdump:
           apparmor.enforced: []
-
-    Salt has nothing like it.
     """
     return (yield from _in_mode(name, "enforce"))
 
@@ -43,8 +41,6 @@ def complain(name: Name) -> Planned:
 
         /usr/sbin/tcpdump:
           apparmor.complain: []
-
-    Salt has nothing like it.
     """
     return (yield from _in_mode(name, "complain"))
 
@@ -56,8 +52,6 @@ def disabled(name: Name) -> Planned:
 
         usr.sbin.tcpdump:
           apparmor.disabled: []
-
-    Salt has nothing like it.
     """
     return (yield from _in_mode(name, "disabled"))
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encrypted devices (LUKS): made, with their keys, and opened. crypttab.present has a start open
 them.
+
+Salt has nothing like it.
 """
 
 from __future__ import annotations
@@ -89,8 +91,6 @@ def present(
           luks.present:
             - key_file: /etc/keys/data
             - label: data
-
-    Salt has nothing like it.
     """
     key = luks.key_of(passphrase, key_file)
     device = blockdev.resolve(name, images=True)
@@ -135,8 +135,6 @@ def key(
             - name: /dev/disk/by-id/virtio-data
             - passphrase: {{ pillar['rescue'] }}
             - by_key_file: /etc/keys/data
-
-    Salt has nothing like it.
     """
     new = luks.key_of(passphrase, key_file)
     by = luks.key_of(by_passphrase, by_key_file, "by_")
@@ -171,8 +169,6 @@ def opened(
             - key_file: /etc/keys/data
 
     Salt has cryptdev.mapped.
-
-    Salt has nothing like it.
     """
     opens = luks.key_of(passphrase, key_file)
     found = _encrypted(device)
@@ -200,8 +196,6 @@ def closed(name: Mapped) -> Planned:
           luks.closed: []
 
     Salt has cryptdev.unmapped.
-
-    Salt has nothing like it.
     """
     return OPENED.absent(bool(luks.opened(name)), lambda: luks.close(name), name=name)
 

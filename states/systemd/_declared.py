@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""systemd.tmpfiles, systemd.sysusers and their opposites: what systemd makes at each start."""
+"""systemd.tmpfiles, systemd.sysusers and their opposites: what systemd makes at each start.
+
+Salt has nothing like it.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,6 @@ def tmpfiles(name: DropIn, rules: OneOrMany[NonEmptyLine]) -> Planned:
             - rules:
               - d /run/app 0750 app app -
               - d /var/cache/app 0755 app app 30d
-
-    Salt has nothing like it.
     """
     return (yield from _present("tmpfiles", declared.TMPFILES, name, rules))
 
@@ -47,8 +48,6 @@ def tmpfiles_absent(name: DropIn) -> Planned:
 
         app:
           systemd.tmpfiles_absent: []
-
-    Salt has nothing like it.
     """
     return (yield from _absent("tmpfiles", name))
 
@@ -68,8 +67,6 @@ def sysusers(name: DropIn, rules: OneOrMany[NonEmptyLine]) -> Planned:
         app:
           systemd.sysusers:
             - rules: u app - "The application" /var/lib/app
-
-    Salt has nothing like it.
     """
     return (yield from _present("sysusers", declared.SYSUSERS, name, rules))
 
@@ -82,8 +79,6 @@ def sysusers_absent(name: DropIn) -> Planned:
 
         app:
           systemd.sysusers_absent: []
-
-    Salt has nothing like it.
     """
     return (yield from _absent("sysusers", name))
 

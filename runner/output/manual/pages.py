@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,6 +34,9 @@ NO_PAGE = "no-page"  # the code of the error
 ARGUMENTS = "arguments"  # the page of what every state takes
 # what a docstring says where a function is not, or not in all, that of the same name of Salt
 ORIGINS = ("Behaviour:", "Salt has no", "Salt's ")
+NO_ORIGIN = (
+    "Salt has nothing like it."  # also what the docstring of a module says for all of its own
+)
 
 
 class Argument(Record):
@@ -181,19 +185,21 @@ def state_page(library: Library, name: str) -> Page:
             notes=(*notes, *_notes(library, name)),
             examples=examples,
         ),
-        function.is_built_in,
+        function,
         real,
     )
 
 
-def _with_origin(page: Page, built_in: bool, real: str) -> Page:
+def _with_origin(page: Page, function: Any, real: str) -> Page:
     """A page of the library's own function says whose behaviour that is, and since when it is
     there.
     """
-    if not built_in:
+    if not function.is_built_in:
         return page
     if not any(word in text for text in (*page.before, *page.after) for word in ORIGINS):
-        page = page._replace(after=(*page.after, f"Behaviour: Salt's {real}."))
+        of_all = sys.modules[function.function.__module__].__doc__ or ""
+        origin = NO_ORIGIN if NO_ORIGIN in of_all else f"Behaviour: Salt's {real}."
+        page = page._replace(after=(*page.after, origin))
     release = since(page.name)
     arguments = (
         argument._replace(since=own if (own := since(page.name, argument.name)) != release else "")

@@ -195,6 +195,8 @@ def test_docstrings_in_the_style_of_salts_modules() -> None:
         ("file.missing", "Behaviour: Salt's file.missing."),
         ("file.accumulated", "Behaviour: Salt's file.accumulated."),
         ("ufw.allow", "Salt has nothing like it."),
+        ("sudo.rule", "Salt has nothing like it."),
+        ("pkg.diverted", "Salt has nothing like it."),
     ],
 )
 def test_a_page_says_whose_behaviour_it_is_once(name: str, said: str) -> None:
