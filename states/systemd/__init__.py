@@ -252,7 +252,10 @@ def _verify(full: str, contents: str | None, files: Files, user: str) -> None:
         present = unit_files.installed_text(full, user)
         if present is None:
             raise StateFailed(
-                f"There is no unit {full}, and its contents are not given",
+                f"There is no unit {full} with a file of its own, and its contents are not given:"
+                " systemd cannot judge the drop-ins alone (give `contents`, or, for a unit that"
+                " systemd makes itself, as most slices, write the drop-ins with file.managed below"
+                f" {folder}/{full}.d)",
                 missing=[("service", full), ("service", full.removesuffix(".service"))],
             )
         texts[f"{folder}/{full}"] = present

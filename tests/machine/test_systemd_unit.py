@@ -55,13 +55,23 @@ def test_a_timer_and_a_drop_in_of_an_installed_unit(debian: Debian) -> None:
 
 def test_what_systemd_refuses_fails_in_the_dry_run(debian: Debian) -> None:
     bad = {"contents": "[Service]\nType=simple\nExecReload=/bin/true\n", "running": True}
-    debian.tree(bad=sls({"bad": bad, "nosuch": {"drop_ins": {"x": "[Service]"}}}))
+    debian.tree(
+        bad=sls(
+            {
+                "bad": bad,
+                "nosuch": {"drop_ins": {"x": "[Service]"}},
+                "user-.slice": {"drop_ins": {"x": "[Slice]"}},
+            }
+        )
+    )
     for words in (["--test"], []):
         results = debian.results("sls", "bad", *words, code=2)
         comment = results["bad"]["comment"]
         assert comment.startswith("systemd refuses bad.service:\n")
         assert "ExecStart=" in comment and "/tmp" not in comment, comment
-        assert results["nosuch"]["comment"].startswith("There is no unit nosuch.service")
+        for name, full in (("nosuch", "nosuch.service"), ("user-.slice", "user-.slice")):
+            assert results[name]["comment"].startswith(f"There is no unit {full}")
+            assert f"file.managed below /etc/systemd/system/{full}.d" in results[name]["comment"]
     assert debian.run(f"ls {FOLDER}/bad.service", code=2)
     odd = {"contents": UNIT.format(3) + "[Service]\nNosuchKey=1\n"}
     debian.tree(odd=sls({"odd": odd}))
