@@ -62,8 +62,8 @@ def present(
     comment: Lines above the entry; without it those that are there stay.
     commented: Have the entry in the crontab, but switched off; a minute that starts with `#` means
       the same.
-    identifier: What the entry is known by when its command or time changes; without it the command,
-      with false nothing.
+    identifier: What the entry is known by when its command or time changes; without it the command.
+      With false a line that has none stays without it.
     special: A name for the time instead of the five fields, such as `@daily`.
     adopt: Take a line of this command that somebody wrote by hand for the entry; it is changed
       where it stands (Salt adds another line).
@@ -99,7 +99,10 @@ def present(
         _warn_of_others(name, user, "as well: it runs twice; take that line away")
         _warn_of_rename(name, user, known)
     time = special or " ".join(" ".join(fields).split())
-    new = cron.CronEntry(time, name, known, remark, commented)
+    if old and old[2].time.lower() == time.lower():  # Salt writes `jan` for `JAN`
+        time = old[2].time
+    mark = old[2].identifier if old and identifier is False else known
+    new = cron.CronEntry(time, name, mark, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")
     if old is not None and old[2] == new:
@@ -195,9 +198,7 @@ def _required_user(name: str | None) -> str:
 
 
 def _identifier(name: str, identifier: str | bool | None) -> str:
-    """The command itself where nothing else is given; nothing for False."""
-    if identifier is False:
-        return ""
+    """The command itself where nothing else is given."""
     return (identifier.strip() if isinstance(identifier, str) else "") or name
 
 

@@ -85,6 +85,28 @@ def test_an_entry_from_before_an_identifier_was_added_is_told(tab: Machine) -> N
     assert (tab.folder / "tab").read_text().count("/bin/job") == 1
 
 
+# as Salt writes them for `dayweek: MON-FRI`
+OF_SALT = """# Lines below here are managed by Salt, do not edit
+# SALT_CRON_IDENTIFIER:/bin/job
+* * * jan mon-fri /bin/job
+5 * * * * /bin/bare
+"""
+
+
+def test_entries_of_salt_are_what_they_are(tab: Machine) -> None:
+    """Without a second entry of the same job, and without a change of what means the same."""
+    (tab.folder / "tab").write_text(OF_SALT)
+    entry = "{}:\n  cron.present: [name: /bin/{}, identifier: false{}]\n"
+    there = entry.format("job", "job", ", month: JAN, dayweek: MON-FRI")
+    there += entry.format("bare", "bare", ", minute: 5")
+    tab.write(there=there, new=entry.format("new", "new", ""))
+    for result in tab.results("sls", "there").values():
+        assert result["comment"] == f"Cron /bin/{result['__id__']} already present"
+    tab.results("sls", "new")
+    new = "# SALT_CRON_IDENTIFIER:/bin/new\n* * * * * /bin/new\n"
+    assert (tab.folder / "tab").read_text() == OF_SALT + new
+
+
 # every program `crontab` is noted; it refuses what has BAD in it
 COUNTED_CRONTAB = """#!/bin/sh
 echo "$3" >>{0}.calls
