@@ -50,12 +50,13 @@ def traps(
             message = f"the key is one of {real}, and sshd passes over it as one of {key.kind}"
             hint = f"write {real} before it" if written else f"`- enc: {real}`"
             yield Trap("enc" if enc and not written else "name", message, hint)
-        said = options if isinstance(options, list) else [options or key.options]
-        for option in keys.option_list(",".join(map(str, said))):
+        own = written.options if written else ""
+        said = options if isinstance(options, list) else [options or ""]
+        for option in keys.option_list(own or ",".join(map(str, said))):
             word, _, value = option.partition("=")
             if word.lower() in keys.QUOTED and not value.startswith('"'):
                 message = f"sshd wants the value of {word} in double quotes, else the key is none"
-                yield Trap("options" if options else "name", message, f'write {word}="{value}"')
+                yield Trap("name" if own else "options", message, f'write {word}="{value}"')
 
 
 @file.validated
@@ -76,7 +77,8 @@ def present(
     enc: The kind of a key that `name` does not say: ssh-rsa, ed25519, ecdsa, ...
     comment: The comment behind a key that `name` does not say.
     source: A file (salt://) with several keys instead; name then only names the state.
-    options: Options before a key that `name` does not say, such as `no-pty` or `command="..."`.
+    options: Options before a key that `name` does not say, such as `no-pty` or `command="..."`; of
+      a `source`, before each of its keys in place of its own.
     config: The file below the home folder; %h and %u stand for home and user.
     fingerprint_hash_type: Ignored; keys are compared, not their fingerprints.
 
@@ -85,7 +87,11 @@ def present(
             - user: zoe
             - enc: ed25519
     """
-    wanted = keys.of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
+    wanted = (
+        keys.of_source(source, options=options)
+        if source
+        else [keys.wanted(name, enc, comment, options or ())]
+    )
     path = keys.path_of(user, config)
     present_keys = keys.known(path)
     new = [
@@ -171,7 +177,7 @@ def manage(
     enc: The kind of those ssh_keys that do not say it.
     comment: The comment behind those ssh_keys that have none.
     source: A file (salt://) with further keys.
-    options: Options before those ssh_keys that are only the key itself.
+    options: Options before those ssh_keys that have none, and before the keys of the source.
 
         zoe's keys:
           ssh_auth.manage:
@@ -183,7 +189,7 @@ def manage(
         for text in ssh_keys
     }
     wanted = {digits: key for digits, (_, key) in named.items()}
-    wanted |= {key.key: key for key in (keys.of_source(source) if source else [])}
+    wanted |= {key.key: key for key in (source and keys.of_source(source, options=options)) or ()}
     path = keys.path_of(user, config)
     present_keys = keys.known(path)
     surplus = [digits for digits in present_keys if digits not in wanted]

@@ -83,8 +83,7 @@ def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
         raise StateFailed(f"Incorrect encryption key type '{enc}'.")
     if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", key.key):
         raise StateFailed("Invalid public ssh key, most likely has spaces or invalid syntax")
-    option_text = ",".join(options)
-    return key._replace(options=option_text or key.options, comment=key.comment or comment)
+    return key._replace(options=key.options or ",".join(options), comment=key.comment or comment)
 
 
 def option_list(text: str) -> list[str]:
@@ -105,8 +104,12 @@ def path_of(user: str, config: str) -> str:
     return path if path.startswith("/") else os.path.join(info["home"], path)
 
 
-def of_source(source: str, saltenv: str | None = None) -> list[Key]:
-    """The keys of a file (salt://, or a path). Raises StateFailed where there is none."""
+def of_source(
+    source: str, saltenv: str | None = None, options: Iterable[str] | None = None
+) -> list[Key]:
+    """The keys of a file (salt://, or a path), with these options in place of theirs. Raises
+    StateFailed where there is none.
+    """
     path = file.fetched(source, saltenv)
     if path is None:
         why = f"Failed to add the ssh key. The source {source} does not exist"
@@ -114,7 +117,7 @@ def of_source(source: str, saltenv: str | None = None) -> list[Key]:
     keys = [key for key in map(parsed, split(file.text_to_edit(path))) if key]
     if not keys:
         raise StateFailed(f"{source} holds no public key")
-    return keys
+    return [key._replace(options=",".join(options)) for key in keys] if options else keys
 
 
 def lines(path: str) -> list[str]:

@@ -91,6 +91,14 @@ SCENARIOS = [
     on("ssh_auth.present", USER + f"echo '{RSA}' > /keys", name="all", user="zoe", source="/keys"),
     on(
         "ssh_auth.present",
+        USER + f"echo 'no-pty {RSA}' > /keys",
+        name="all",
+        user="zoe",
+        source="/keys",
+        options=["no-X11-forwarding"],
+    ),
+    on(
+        "ssh_auth.present",
         USER,
         plans=False,
         name="garbage",
