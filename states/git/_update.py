@@ -154,6 +154,8 @@ class Update(Difference):
             ]
         if tracking := self.tracking:
             steps.append(f"Tracking branch would be {tracking}")
+        if not steps and not self.stale_submodules:  # a commit that update_head keeps out
+            steps.append(f"Remote '{remote}' would be fetched")
         if not steps:
             return "Submodules would be updated"
         return steps[0] if self.resets and len(steps) == 1 else ". ".join(steps) + "."

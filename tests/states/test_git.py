@@ -213,6 +213,15 @@ def test_latest(
     assert not isinstance(look(latest, url, target, **arguments), Plan), "it converges"
 
 
+def test_a_dry_run_of_a_commit_that_stays_out_tells_of_the_fetch(
+    made: Path, tmp_path: Path
+) -> None:
+    more = MORE.replace("git tag v3; ", "")
+    url, target = start(made, tmp_path, CLONE + more)
+    planned = look(latest, url, target, update_head=False)
+    assert planned.comment == "Remote 'origin' would be fetched."
+
+
 def test_branches_with_a_line_end_in_their_names(made: Path, tmp_path: Path) -> None:
     """Git forbids control characters only."""
     odd = "git -C r branch $(printf 'main\\342\\200\\250x') dev; "
