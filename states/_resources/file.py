@@ -83,5 +83,7 @@ def _contents(path: str, size: int) -> tuple[dict[str, Any], str, bytes | None]:
         text = "\0"
     if "\0" in text or text.startswith("__slot__:"):
         return {"replace": False}, f"{size} bytes that are no text: they stay as they are", data
+    if "\r" in text:
+        return {"replace": False}, f"CR LF at the ends of its lines: {HIDES}", data
     end = {} if not text or text.endswith("\n") else {"contents_newline": False}
     return {"contents": text, **end}, "", data

@@ -59,6 +59,8 @@ def _key(path: str) -> Resource:
         contents: dict[str, Any] = {"contents": data.decode()}
         contents |= {} if contents["contents"].endswith("\n") else {"contents_newline": False}
     except UnicodeDecodeError:
+        contents = {}
+    if not contents or "\r" in contents["contents"]:
         contents = {"replace": False}
     note = (
         f"{path}: its contents are no text: they stay as they are" if "replace" in contents else ""
