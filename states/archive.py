@@ -77,7 +77,8 @@ def extracted(
       one that was extracted last.
     skip_files_list_verify: ignored; the list of members is always read and compared.
     password: The password of a zip.
-    options: `--strip-components=N`; others are handed to tar.
+    options: `--strip-components=N`; others are handed to tar, and refused for a zip but for -o
+      and -q.
     list_options: ignored; the members are read without the program tar.
     force: Remove what has the wrong type, such as a file where a folder is to be.
     overwrite: Extract even when all members are there.
@@ -111,7 +112,6 @@ def extracted(
         return f"Path {if_missing} exists"
     _refuse_folder(folder)
     owner = _owner(user, group)
-    strip, others = archive.strip_of(options or "")
     verify = sources.Verify(
         source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed
     )
@@ -123,6 +123,7 @@ def extracted(
     if spared and not updated:
         return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
+    strip, others = archive.strip_of(options or "", kind)
     owned = _owned_place(enforce_ownership_on, name)
     contents = _Found(name, archive.members(path, kind, strip, password, others), owner, owned)
     if enforce_toplevel:

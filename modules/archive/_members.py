@@ -19,6 +19,7 @@ MOST = 2_000_000  # members
 _FLAGS = re.compile(
     r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)"
 )
+_OF_ZIP = re.compile(r"-[oqv]+|--strip(-components)?(=\d+)?|\d+")
 
 
 class Member(Record):
@@ -58,8 +59,10 @@ def kind_of(path: str, wanted: str | None = None) -> str:
     )
 
 
-def strip_of(options: str) -> tuple[int, list[str]]:
-    """(--strip-components, the other options that tar has to know) of a state's `options`."""
+def strip_of(options: str, kind: str = TAR) -> tuple[int, list[str]]:
+    """(--strip-components, the other options that tar has to know) of a state's `options`. Raises
+    StateFailed for those that unzip would have to know.
+    """
     import shlex
 
     strip, rest = 0, []
@@ -74,6 +77,12 @@ def strip_of(options: str) -> tuple[int, list[str]]:
             word.isdigit() and words[index - 1].startswith("--strip")
         ):
             rest.append(word)
+    if kind == ZIP and (unknown := [word for word in words if not _OF_ZIP.fullmatch(word)]):
+        raise StateFailed(
+            f"A zip is unpacked without the program unzip: its options {' '.join(unknown)} would do"
+            " nothing. Leave them out (-x: remove the files with file.absent; -P: `password`), or"
+            " call unzip with cmd.run."
+        )
     return strip, rest
 
 

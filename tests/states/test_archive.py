@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,22 @@ def test_another_archive_is_extracted_again(machine: Machine, more: dict[str, st
     assert comment(machine).endswith("due to source_hash update")
     assert member.read_text() == "two"
     assert "extracted to" not in comment(machine)
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"), [("-oq", ""), ("-j", "-j"), ("-o -x top/a", "-x top/a")]
+)
+def test_options_of_unzip_are_done_without_or_refused(
+    machine: Machine, options: str, refused: str
+) -> None:
+    folder = machine.folder
+    with zipfile.ZipFile(folder / "x.zip", "w") as made:
+        made.writestr("top/a", "one")
+    said = f"name: {folder}/out, source: {folder}/x.zip, options: {options}, use_cmd_unzip: true"
+    machine.write(a=f"x:\n  archive.extracted: [{said}]\n")
+    result = machine.results("sls", "a", code=2 if refused else 0)["x"]
+    assert (f"its options {refused} would do nothing" in result["comment"]) is bool(refused)
+    assert (folder / "out/top/a").exists() is not bool(refused)
 
 
 def test_an_archive_goes_to_the_root_of_a_machine(machine: Machine) -> None:
