@@ -191,8 +191,10 @@ def lock_of(handle: int, path: str, letters: str) -> str:
         present = flags(handle)
     except OSError:  # a file system without such flags
         return ""
-    found = next((letter for letter in letters if present & LETTERS[letter]), "")
-    return found and f"is {LOCKS[found]} (root can: chattr -{found} {path})"
+    for letter in letters:
+        if present & LETTERS[letter]:
+            return f"is {LOCKS[letter]} (root can: chattr -{letter} {path})"
+    return ""
 
 
 def _caller_name() -> str:

@@ -18,6 +18,7 @@ from runner.support.files.text import storable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from runner.model.chunk import Chunk
 
@@ -115,14 +116,15 @@ class Judge:
         what the tree says of the state. converges: a second run of it would change nothing.
         """
         with self._database:  # one transaction: each asks the system for locks
-            self._database.execute("BEGIN")
-            return self._reason(tag, digest, converges)
+            sqlite.Connection.execute(self._database, "BEGIN")  # which waits for none
+            past = self._database.execute(_PAST, (tag, self._number)).fetchall()
+            if not past or past[0][0] != digest or past[0][1] != 1:
+                return "intent", ""
+            return self._reason(tag, past, converges)
 
-    def _reason(self, tag: str, digest: bytes, converges: bool) -> tuple[str, str]:
-        past = self._database.execute(_PAST, (tag, self._number)).fetchall()
-        if not past or past[0][0] != digest or past[0][1] != 1:
-            return "intent", ""
-        *_, since, when = past[0]
+    def _reason(self, tag: str, past: Sequence[Any], converges: bool) -> tuple[str, str]:
+        """The same of a state that was content. past: its results in the runs before."""
+        digest, *_, since, when = past[0]
         if reason := self._contested(tag, since):
             return "repeats", reason
         row = 1  # this run

@@ -172,12 +172,14 @@ class History:
             return "", ""
         if self._number is not None and self._judge is None:  # a first run
             return "intent", ""
-        reason = "", ""
-        with self._reporting_errors():
-            self._enter()
-            tag, judge = storable(self._about.tag(result)), self._judge
-            reason = judge(tag, self._digest(result), converges) if judge else ("intent", "")
-        return reason
+        with undisturbed(), self._lock:
+            try:
+                self._enter()
+                tag, judge = storable(self._about.tag(result)), self._judge
+                return judge(tag, self._digest(result), converges) if judge else ("intent", "")
+            except Exception as error:
+                self._give_up(error)
+        return "", ""
 
     def _digest(self, result: Result) -> bytes:
         """A digest of a state in the tree: its arguments, the files it took from the tree, the

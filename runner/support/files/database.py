@@ -28,14 +28,14 @@ class Patience:
         self._left = seconds
         self._give_up = give_up
 
-    def __call__(self, operation: Callable[[], T]) -> T:
+    def __call__(self, operation: Callable[..., T], *args: Any) -> T:
         """Return the result of an operation, repeated while the database is locked. Raises
         sqlite.OperationalError.
         """
         while True:
             began = time.monotonic()
             try:
-                return operation()
+                return operation(*args)
             except sqlite.OperationalError as error:
                 self._left -= time.monotonic() - began
                 if not is_locked(error) or self._left <= 0 or self._give_up():
@@ -57,13 +57,13 @@ def connect(path: str, patience: Patience, **options: Any) -> sqlite.Connection:
 
     class Patient(sqlite.Connection):
         def execute(self, *args: Any) -> sqlite.Cursor:
-            return patience(lambda: sqlite.Connection.execute(self, *args))
+            return patience(sqlite.Connection.execute, self, *args)
 
         def executemany(self, *args: Any) -> sqlite.Cursor:
-            return patience(lambda: sqlite.Connection.executemany(self, *args))
+            return patience(sqlite.Connection.executemany, self, *args)
 
         def executescript(self, script: str) -> sqlite.Cursor:
-            return patience(lambda: sqlite.Connection.executescript(self, script))
+            return patience(sqlite.Connection.executescript, self, script)
 
     return sqlite.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
 
