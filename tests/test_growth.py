@@ -239,10 +239,16 @@ def test_requisites_on_many_states_cost_what_is_written(kind: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "kind", ["watch", "watch_any", "onchanges", "onfail", "listen", "listen_in"]
+    ("kind", "only"),
+    [(kind, "") for kind in ("watch", "watch_any", "onchanges", "onfail", "listen", "listen_in")]
+    + [("onchanges", "changes"), ("onchanges", "reacts"), ("listen_in", "changes")],
 )
-def test_reactions_to_many_states_cost_what_is_written(kind: str, tmp_path: Path) -> None:
-    """All states of an SLS alter a file, or fail with changes, and all of another react to them."""
+def test_reactions_to_many_states_cost_what_is_written(
+    kind: str, only: str, tmp_path: Path
+) -> None:
+    """All states of an SLS alter a file, or fail with changes, and all of another react to them.
+    only: the one that runs, empty for both.
+    """
     source = "test.fail_with_changes: [" if kind == "onfail" else "file.managed: [contents: x, "
     ends = {"changes": "", "reacts": ""}
     asking, asked = ("changes", "reacts") if kind.endswith("_in") else ("reacts", "changes")
@@ -260,6 +266,7 @@ def test_reactions_to_many_states_cost_what_is_written(kind: str, tmp_path: Path
         files = {"changes": changing, "reacts": reacting}
         files[asking] = f"include: [{asked}]\n{files[asking]}"
         options = options_for(tmp_path / str(count), files)
+        options = options._replace(only=(f"sls:{only}",) if only else ())
         return counted(lambda: stages.sls(options, [asking]), "modules")
 
     run(3)  # what is loaded once

@@ -80,9 +80,6 @@ class Executor:
         ]
         self._called_now: int | None = None  # the state that an interrupt hits
         self._ending: Collection[int] = ()  # those whose files get their names, which it hits, too
-        # of the targets that many requisites share: what they say, and which of them have changed
-        self._lows: dict[int, list[Mapping[str, Any]]] = {}
-        self._titles: dict[tuple[int, bool], list[str]] = {}
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._beside: dict[int, Invoker] = {}  # who calls that
@@ -247,7 +244,7 @@ class Executor:
 
     @cached_property
     def _suppressed(self) -> reactions.SuppressedReactions:
-        return reactions.SuppressedReactions(self.plan, self.results)
+        return reactions.SuppressedReactions(self.plan)
 
     def _is_pending(self, chunk: Chunk) -> bool:
         return self._journal.has_any() and self.tracker.has_pending(chunk)
@@ -405,7 +402,7 @@ class Executor:
             result = decisions.verified(result, call(Invocation(step, Mode.LOOK)))
         if decision.verdict == Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
-        reaction = self._reaction(position, result, decision) if step.reacts else None
+        reaction = self.plan.reaction(position, result, decision, self._reaction)
         if reaction is not None:
             own = result
             result = call(
@@ -474,34 +471,15 @@ class Executor:
             return decisions.decide([*self._seen(whole)], due)  # which names all that failed
         return decision
 
-    def _reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
-        """The mod_watch to call, with what it reacts to."""
-        reaction = self.plan.reaction(position, result, decision)
-        if reaction is None or reaction.changed:
-            return reaction
+    def _reaction(self, position: int) -> Reaction:
+        """The mod_watch of a state, with what it reacts to."""
         changed: list[str] = []
         needed: dict[str, list[Mapping[str, Any]]] = {}
         for group in self.plan.relations.of(position).groups:
             if group.counts_as.reaction == "watch" and group.kind.must_succeed == "all":
-                changed += self._changed(group)
-            if id(group.targets) not in self._lows:
-                lows = [self.plan.chunk(target).low for target in group.targets]
-                self._lows[id(group.targets)] = lows
-            needed.setdefault(str(group.kind), []).extend(self._lows[id(group.targets)])
+                changed += self._outcomes.changed(group, self.plan.steps[position].noop)
+            needed.setdefault(str(group.kind), []).extend(self._outcomes.lows(group.targets))
         return Reaction(tuple(changed), low={"__reqs__": needed})
-
-    def _changed(self, group: EdgeGroup) -> list[str]:
-        """What has changed of the states that a requisite stands for."""
-        key = id(group.targets), self.plan.steps[group.holder].noop
-        if key in self._titles:
-            return self._titles[key]
-        telling = self._telling(group)
-        seen = self._seen([(group, telling._replace(first=telling.named))])
-        steps = [self.plan.steps[edge.target] for edge, one in seen if decisions.sets_off(one)]
-        titles = [step.title for step in steps]
-        if self._outcomes.have_ended(group.targets):
-            self._titles[key] = titles
-        return titles
 
     def _telling(self, group: EdgeGroup) -> Telling:
         """What the states have come to that a requisite stands for; of a prereq their looks."""
@@ -561,7 +539,7 @@ class Executor:
 
     @cached_property
     def _outcomes(self) -> outcomes.Outcomes:
-        return outcomes.Outcomes(self.plan.relations, self.results)
+        return outcomes.Outcomes(self.plan, self.results)
 
     def _result_of(self, edge: Edge) -> Result | None:
         if edge.target == LEFT_OUT:

@@ -9,12 +9,15 @@ from collections.abc import Callable
 
 from runner.engine import decide as decisions
 from runner.engine.decide import Telling
-from runner.model.chunk import Relations
 from runner.model.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
+
+    from runner.engine.step import RunPlan
+    from runner.model.chunk import EdgeGroup
 
     Targets = tuple[int, ...]  # of a group: the same tuple for all that name them together
 
@@ -26,8 +29,8 @@ class Outcomes:
     look went by.
     """
 
-    def __init__(self, relations: Relations, results: Mapping[int, Result]) -> None:
-        self._relations, self._results = relations, results
+    def __init__(self, plan: RunPlan, results: Mapping[int, Result]) -> None:
+        self._plan, self._relations, self._results = plan, plan.relations, results
         self._have_ended: set[int] = set()  # targets
         self._told: dict[int, Telling] = {}  # what these have come to
         self._looks: dict[int, Result] = {}
@@ -36,7 +39,10 @@ class Outcomes:
         self._targets_with: dict[int, list[int]] = {}  # by a state
         self._rank: dict[int, int] = {}  # of those that have requisites
         self._failed: dict[int, tuple[int, Result]] = {}  # the first that looks at targets
-        if relations.looks:
+        # of targets: what they say, and which of them have changed
+        self._lows: dict[int, list[Mapping[str, Any]]] = {}
+        self._changed: dict[tuple[int, bool], list[str]] = {}
+        if self._relations.looks:
             self._note_targets()
 
     def _note_targets(self) -> None:
@@ -79,6 +85,30 @@ class Outcomes:
                 return None
             self._told[id(targets)] = decisions.telling([self._results[each] for each in targets])
         return self._told[id(targets)]
+
+    def lows(self, targets: Targets) -> list[Mapping[str, Any]]:
+        """The low chunks of states."""
+        if id(targets) not in self._lows:
+            self._lows[id(targets)] = [self._plan.chunk(target).low for target in targets]
+        return self._lows[id(targets)]
+
+    def changed(self, group: EdgeGroup, noop: bool) -> list[str]:
+        """What has changed of the states that a requisite stands for, as messages call it. noop: it
+        is asked for a state that is only planned, and for which it counts what others only plan.
+        """
+        key = id(group.targets), noop
+        if key in self._changed:
+            return self._changed[key]
+        titles = []
+        for target in group.targets:
+            result = self._results.get(target)
+            if result is not None and noop:
+                result = result._replace(noop=False)
+            if decisions.sets_off(result):
+                titles.append(self._plan.steps[target].title)
+        if self.have_ended(group.targets):
+            self._changed[key] = titles
+        return titles
 
     # -------------------------------------------------- looks
 

@@ -12,7 +12,7 @@ from runner.api import StateFailed
 from runner.engine import decide as decisions
 from runner.engine.reaction_journal import Audience, Change, ReactionJournal
 from runner.engine.step import NOT_RUN, RunPlan
-from runner.model.chunk import Chunk, Edge, EdgeGroup
+from runner.model.chunk import LEFT_OUT, Chunk, EdgeGroup
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import PendingReaction, Result
 
@@ -21,19 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from runner.engine.step import Decision
-    from runner.model.chunk import AbsentReactor
 
 
 class _Reactors:
     """The states that react in one way to the same others, by the requisites that say so."""
 
-    def __init__(self, groups: Sequence[EdgeGroup], plan: RunPlan) -> None:
-        first = groups[0]
+    def __init__(self, groups: Sequence[tuple[str, EdgeGroup]]) -> None:
+        """groups: with the tags of their holders."""
+        _, first = groups[0]
         self.kind = first.kind.reaction
         self.places = dict(zip(first.targets, map(str, first.places), strict=False))
-        self._reactors = {
-            group.holder: (plan.chunk(group.holder).tag, "" if group.places else str(group.place))
-            for group in groups
+        self._reactors: dict[int | str, tuple[str, str]] = {  # by position, of the absent by tag
+            tag if group.holder == LEFT_OUT else group.holder: (
+                tag,
+                "" if group.places else str(group.place),
+            )
+            for tag, group in groups
         }
         self._all: Audience | None = None
 
@@ -53,20 +56,23 @@ class ReactionTracker:
         self.unprotected = ""
         self._journal = journal
         self._plan = plan
-        together: dict[object, list[EdgeGroup]] = {}
+        reacting: list[tuple[str, EdgeGroup]] = []
         for position, step in enumerate(plan.steps):
             for group in plan.relations.of(position).groups:
                 if group.kind.reaction and (step.reacts or not group.kind.needs_mod_watch):
-                    key = group.together, group.kind.reaction, group.places and id(group.places)
-                    together.setdefault(key, []).append(group)
+                    reacting.append((step.chunk.tag, group))
             if step.self_refreshing:
-                together[position] = [EdgeGroup(position, WATCH, (position,), step.chunk.place)]
+                own = EdgeGroup(position, WATCH, (position,), step.chunk.place)
+                reacting.append((step.chunk.tag, own))
+        together: dict[object, list[tuple[str, EdgeGroup]]] = {}
+        for tag, group in (*reacting, *plan.relations.absent_reactors):
+            key = group.together, group.kind.reaction, group.places and id(group.places)
+            together.setdefault(key, []).append((tag, group))
         self._reactors: dict[int, list[_Reactors]] = {}  # to a state
         for groups in together.values():
-            reactors = _Reactors(groups, plan)
-            for target in groups[0].targets:
+            reactors, (_, first) = _Reactors(groups), groups[0]
+            for target in first.targets:
                 self._reactors.setdefault(target, []).append(reactors)
-        self._absent: dict[tuple[AbsentReactor, ...], list[Audience]] = {}
 
     def has_pending(self, chunk: Chunk) -> bool:
         """Return whether a chunk has pending reactions."""
@@ -99,7 +105,7 @@ class ReactionTracker:
 
         Raises StateFailed when it cannot be written and has to be: nothing was changed then.
         """
-        if not (self._reactors or self._plan.relations.absent_reactors):
+        if not self._reactors:
             return
         now, run = time.strftime("%Y-%m-%dT%H:%M:%S%z"), self._plan.run_id
         changes = [
@@ -128,14 +134,6 @@ class ReactionTracker:
         for reactors in self._reactors.get(position, ()):
             if audience := reactors.left(results):
                 yield audience, reactors.places.get(position, "")
-        absents = self._plan.relations.absent_reactors.get(position, ())
-        if absents and absents not in self._absent:
-            by_kind: dict[str, dict[str, str]] = {}
-            for tag, kind, place in absents:
-                by_kind.setdefault(kind, {}).setdefault(tag, str(place))
-            self._absent[absents] = [Audience(*each) for each in by_kind.items()]
-        for audience in self._absent.get(absents, ()):
-            yield audience, ""
 
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle pending reactions: a source ended without a change, the reactor reacted, or it was
@@ -186,32 +184,29 @@ def _named(tag: str) -> str:
 class SuppressedReactions:
     """The states of one run that did not react because a no-op state changed nothing."""
 
-    def __init__(self, plan: RunPlan, results: Mapping[int, Result]) -> None:
-        """results: those so far, by position."""
+    def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
-        self._results = results
-        self._suppressed: set[int] = set()
+        self._would_send: set[int] = set()  # no-op states, and those that would react to them
 
     def note(self, position: int, result: Result) -> Result:
         """Add to a result what it would have reacted to. What changed something itself sends its
         own events.
         """
-        if result.noop or result.changes or result.result is not True:
+        if result.noop and result.changes:
+            self._would_send.add(position)
+        if result.noop or result.changes or result.result is not True or not self._would_send:
             return result
-        edges = self._plan.relations.of(position)
-        targets = [edge.target for edge in edges if self._would_send(edge)]
+        reacts = self._plan.steps[position].reacts
+        targets = [
+            target
+            for group in self._plan.relations.of(position).groups
+            if group.kind.reaction and (reacts or not group.kind.needs_mod_watch)
+            for target in group.targets
+            if target in self._would_send
+        ]
         if not targets:
             return result
-        self._suppressed.add(position)
+        self._would_send.add(position)
         names = dict.fromkeys(self._plan.steps[target].title for target in targets)
         note = f"It would have reacted to a change of {', '.join(names)} (no-op)"
         return result._replace(comment=f"{result.comment}\n{note}".strip(), note=note)
-
-    def _would_send(self, edge: Edge) -> bool:
-        can_react = not edge.kind.needs_mod_watch or self._plan.steps[edge.holder].reacts
-        if not edge.kind.reaction or not can_react:
-            return False
-        target = self._results.get(edge.target)
-        return edge.target in self._suppressed or (
-            target is not None and target.noop and bool(target.changes)
-        )

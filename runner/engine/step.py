@@ -214,9 +214,15 @@ class RunPlan(Record):
                         pending.append(target)
         return tuple(dict.fromkeys(self.steps[number].title for number in pending))
 
-    def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
+    def reaction(
+        self,
+        position: int,
+        result: Result,
+        decision: Decision,
+        to_others: Callable[[int], Reaction],
+    ) -> Reaction | None:
         """The mod_watch to call: for a watched change that the state has not reacted to itself, or
-        its own change. What has changed is not named yet.
+        its own change. to_others: the reaction to what a state watches.
         """
         step = self.steps[position]
         if not step.reacts or result.extra.get("skip_watch") or result.undecided:
@@ -225,7 +231,7 @@ class RunPlan(Record):
             return Reaction((step.title,))
         if result.changes and (result.reacted or result.result is False):
             return None
-        return Reaction() if decision.verdict == Verdict.WATCH else None
+        return to_others(position) if decision.verdict == Verdict.WATCH else None
 
     def listener(self, position: int) -> Reaction:
         """The mod_watch of a listener, to be called at the end of a run."""

@@ -170,7 +170,7 @@ def titled(chunks: Sequence[Chunk]) -> list[str]:
     ]
 
 
-LEFT_OUT = -1  # the target of a requisite on what is not in this run, in `Relations.unanswered`
+LEFT_OUT = -1  # the target, or the holder, of a requisite that is not in this run
 
 
 class Edge(Record):
@@ -275,14 +275,6 @@ class Edges:
 NO_EDGES = Edges()
 
 
-class AbsentReactor(Record):
-    """A state that is left out of the run, and would react to one of it: it is to do so later."""
-
-    tag: str
-    reaction: str  # watch, onchanges or listen
-    place: Place
-
-
 class Relations(Record):
     """All edges between the chunks, by their holders."""
 
@@ -295,8 +287,9 @@ class Relations(Record):
     ] = {}  # a state -> what prereqs look at right before it runs
 
     unanswered: Mapping[int, Edges] = {}  # conditional ones, on what is left out
-    # a state -> those left out that would react to it
-    absent_reactors: Mapping[int, tuple[AbsentReactor, ...]] = {}
+    # of states that are left out and would react to some of the run, which they are to do later:
+    # their tags and requisites, whose holder is LEFT_OUT
+    absent_reactors: tuple[tuple[str, EdgeGroup], ...] = ()
 
     @property
     def edges(self) -> Edges:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from runner.language.compiler.ordering import PrereqLook, arrange, looks
-from runner.model.chunk import Edge, EdgeGroup
+from runner.model.chunk import EdgeGroup
 from runner.pipeline.compile import Compiled
 from runner.pipeline.selection import Selection
 
@@ -53,14 +53,13 @@ class Parts:
             left_out=(*selected.left_out, *whole.left_out),
         )
 
-    def _touching(self, positions: Mapping[int, int]) -> Iterator[Edge]:
+    def _touching(self, positions: Mapping[int, int]) -> Iterator[EdgeGroup]:
         """Yield the requisites that one of these states is an end of."""
         for position in positions:
-            yield from self.whole.relations.of(position)
-            for groups in self._on.get(position, ()):
-                for group in groups:
-                    if group.holder not in positions:
-                        yield group.on(position)
+            yield from self.whole.relations.of(position).groups
+        on = (groups for position in positions for groups in self._on.get(position, ()))
+        for groups in {id(groups): groups for groups in on}.values():
+            yield from (group for group in groups if group.holder not in positions)
 
     def _nodes(self, place: Mapping[int, int], looked_at: Collection[int]) -> Iterator[int]:
         """Yield the states in their order, with the prereq looks where the whole has them."""

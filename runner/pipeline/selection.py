@@ -6,20 +6,21 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import zip_longest
 
 from runner.language.compiler import requisites
-from runner.model.chunk import LEFT_OUT, NO_EDGES, AbsentReactor, Chunk, Edge, Edges, Relations
+from runner.model.chunk import LEFT_OUT, NO_EDGES, Chunk, EdgeGroup, Edges, Relations
 from runner.model.diagnostics import Diagnostic, did_you_mean
 from runner.model.errors import RunnerError
-from runner.model.places import Place
 from runner.model.stdlib import like
 from runner.sources.config.options import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any
 
-    _T = TypeVar("_T")
+    from runner.model.places import Place
+
 Takes = Callable[[Chunk, str], bool]  # whether the function of a state has an argument of that name
 
 
@@ -40,6 +41,8 @@ class Selection:
         self.warnings = tuple(warnings)
         self._place = {position: number for number, position in enumerate(positions)}
         self.chunks = tuple(self._everything[position] for position in positions)
+        # targets in the run and their places, by those of a requisite, which is kept with them
+        self._kept: dict[tuple[int, int], tuple[EdgeGroup, tuple[int, ...], tuple[Place, ...]]] = {}
         self.left_out = tuple(
             chunk for position, chunk in enumerate(self._everything) if position not in self._place
         )
@@ -63,33 +66,19 @@ class Selection:
         if not self.left_out:
             return relations
         whole = requisites.resolve(self._everything, frozenset(), reacts=reacts)[0]
-        return self._on_left_out(relations, whole.edges, reacts)
+        return self._on_left_out(relations, whole.edges.groups, reacts)
 
     def part(
-        self, whole: Relations, touching: Iterable[Edge], reacts: Callable[[str], bool]
+        self, whole: Relations, touching: Iterable[EdgeGroup], reacts: Callable[[str], bool]
     ) -> Relations:
         """The same from the relations of all. touching: those that a state of the run is an end
         of.
         """
         place = self._place
         by_holder: dict[int, Edges] = {}
-        kept: dict[tuple[int, ...], tuple[int, ...]] = {}
-        places: dict[int, tuple[Place, ...]] = {}
         for position, holder in place.items():
-            groups = []
-            for group in whole.of(position).groups:
-                if group.targets not in kept:
-                    targets = (place[target] for target in group.targets if target in place)
-                    kept[group.targets] = tuple(targets)
-                if kept[group.targets]:
-                    if group.places and id(group.places) not in places:
-                        both = zip(group.targets, group.places, strict=True)
-                        places[id(group.places)] = tuple(
-                            at for target, at in both if target in place
-                        )
-                    own = group._replace(holder=holder, targets=kept[group.targets])
-                    groups.append(own._replace(places=places.get(id(group.places), ())))
-            if groups:
+            groups = [self._here(group, holder) for group in whole.of(position).groups]
+            if groups := [group for group in groups if group.targets]:
                 by_holder[holder] = Edges(groups)
         relations = Relations(
             by_holder,
@@ -99,51 +88,50 @@ class Selection:
                 if first in place and then in place
             ),
         )
-        typed = (edge for edge in touching if not edge.automatic)
+        typed = (group for group in touching if not group.automatic)
         part = self._on_left_out(relations, typed, reacts)
         unanswered = dict(part.unanswered)
         for position, left in whole.unanswered.items():
             if position in place:
                 here = place[position]
                 unanswered[here] = unanswered.get(here, NO_EDGES) + left
-        return part._replace(
-            unanswered=unanswered,
-            absent_reactors=_merged(part.absent_reactors, whole.absent_reactors, place),
-        )
+        before = ((tag, self._here(group, LEFT_OUT)) for tag, group in whole.absent_reactors)
+        absent = (*part.absent_reactors, *(each for each in before if each[1].targets))
+        return part._replace(unanswered=unanswered, absent_reactors=absent)
 
     def _on_left_out(
-        self, relations: Relations, edges: Iterable[Edge], reacts: Callable[[str], bool]
+        self, relations: Relations, groups: Iterable[EdgeGroup], reacts: Callable[[str], bool]
     ) -> Relations:
-        unanswered: dict[int, list[Edge]] = {}
-        absent: dict[int, list[AbsentReactor]] = {}
-        for edge in edges:
-            kind = edge.kind
-            holder, target = self._place.get(edge.holder), self._place.get(edge.target)
-            if holder is not None and target is None and kind.conditional:
-                left = edge._replace(holder=holder, target=LEFT_OUT)
-                unanswered.setdefault(holder, []).append(left)
-            elif holder is None and target is not None and kind.reaction:
-                chunk = self._everything[edge.holder]
+        unanswered: dict[int, list[EdgeGroup]] = {}
+        absent: list[tuple[str, EdgeGroup]] = []
+        for group in groups:
+            kind, holder = group.kind, self._place.get(group.holder, LEFT_OUT)
+            here = self._here(group, holder)
+            if holder != LEFT_OUT:
+                if kind.conditional and len(here.targets) < len(group.targets):
+                    left = here._replace(targets=(LEFT_OUT,), places=())
+                    unanswered.setdefault(holder, []).append(left)
+            elif kind.reaction and here.targets:
+                chunk = self._everything[group.holder]
                 if not kind.needs_mod_watch or reacts(chunk.state):
-                    reactor = AbsentReactor(chunk.tag, kind.reaction, edge.place)
-                    absent.setdefault(target, []).append(reactor)
+                    absent.append((chunk.tag, here))
         return relations._replace(
-            unanswered={holder: Edges.of(edges) for holder, edges in unanswered.items()},
-            absent_reactors={target: tuple(reactors) for target, reactors in absent.items()},
+            unanswered={holder: Edges(groups) for holder, groups in unanswered.items()},
+            absent_reactors=tuple(absent),
         )
 
-
-def _merged(
-    of_part: Mapping[int, tuple[_T, ...]],
-    of_whole: Mapping[int, tuple[_T, ...]],
-    place: Mapping[int, int],
-) -> Mapping[int, tuple[_T, ...]]:
-    """What a part leaves out, with what the whole did already."""
-    merged = dict(of_part)
-    for position, left in of_whole.items():
-        if position in place:
-            merged[place[position]] = (*merged.get(place[position], ()), *left)
-    return merged
+    def _here(self, group: EdgeGroup, holder: int) -> EdgeGroup:
+        """A requisite with those of its targets that are in the run; the same for all that share
+        them.
+        """
+        key = id(group.targets), id(group.places)
+        if key not in self._kept:
+            pairs = zip_longest(group.targets, group.places)
+            both = [(self._place[target], at) for target, at in pairs if target in self._place]
+            places = tuple(at for _, at in both if at is not None)
+            self._kept[key] = group, tuple(target for target, _ in both), places
+        _, targets, places = self._kept[key]
+        return group._replace(holder=holder, targets=targets, places=places)
 
 
 def select(

@@ -101,6 +101,21 @@ def test_what_no_op_spares_is_told_down_the_chain(machine: Machine) -> None:
     told = machine("sls", "a", "--detailed-exitcodes", code=2).stdout
     assert told.count("It would have reacted to a change of") == 4
     assert "5 no-op, 1 unchanged" in told
+    machine.write(a=FILE + CHAIN)
+    machine("sls", "a")
+    machine.write(a=FILE + "    - noop: True\n" + CHAIN)
+    assert "no-op" not in machine.results("sls", "a")["w1"]["comment"], "nothing is planned"
+
+
+def test_what_is_only_planned_is_a_reason_for_what_is_only_planned(machine: Machine) -> None:
+    watcher = "{}:\n  cmd.wait: [name: echo {}, noop: {}, watch: [sls: f]]\n"
+    machine.write(
+        f=FILE + "    - noop: True\nc:\n  test.succeed_with_changes: []\n",
+        a="include: [f]\n" + watcher.format("w1", 1, False) + watcher.format("w2", 2, True),
+    )
+    told = machine("sls", "a").stdout
+    assert "because test: c changed" in told
+    assert "because file: plan, test: c would change" in told
 
 
 @pytest.mark.parametrize("words", [["--test"], []])

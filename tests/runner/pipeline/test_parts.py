@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import ROOT
 
-from runner.model.chunk import AbsentReactor, Edge
+from runner.model.chunk import Edge
 from runner.model.errors import CompileError
 from runner.model.places import Place
 from runner.pipeline.compile import Compiled, compile_chunks, owes
@@ -32,7 +32,7 @@ def compiled(folder: Path, only: tuple[str, ...] = ()) -> tuple[Session, Compile
         return session, compile_chunks(session, gather(session, top_requests(session)), False)[0]
 
 
-def plain(edge: Edge | AbsentReactor) -> tuple[object, ...]:
+def plain(edge: Edge) -> tuple[object, ...]:
     """A relation without the text that it stands in."""
     return tuple(
         (value.line, value.column) if isinstance(value, Place) else str(value) for value in edge
@@ -48,7 +48,9 @@ def relations(of: Compiled) -> dict[str, object]:
         "edges": sorted(map(plain, found.edges)),
         "by holder": {holder: [*map(plain, edges)] for holder, edges in found.by_holder.items()},
         "unanswered": {holder: {*map(plain, edges)} for holder, edges in found.unanswered.items()},
-        "absent": {target: {*map(plain, who)} for target, who in found.absent_reactors.items()},
+        "absent": {
+            (tag, *plain(edge)) for tag, who in found.absent_reactors for edge in who.edges()
+        },
     }
 
 
