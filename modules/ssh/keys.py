@@ -112,7 +112,7 @@ def of_source(
     """
     path = file.fetched(source, saltenv)
     if path is None:
-        why = f"Failed to add the ssh key. The source {source} does not exist"
+        why = f"The source {source} does not exist"
         raise StateFailed(why, missing=("file", source))
     keys = [key for key in map(parsed, split(file.text_to_edit(path))) if key]
     if not keys:
