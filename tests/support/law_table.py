@@ -62,15 +62,14 @@ def plainest(scenarios: Sequence[Scenario]) -> list[int]:
 
 
 def sampled(scenarios: Sequence[Scenario]) -> list[int]:
-    """The numbers of the plainest of each function, and of every second one of its others, or
-    fourth where it is slow; of all with `RUNNER_LAWS=all`.
+    """The numbers of the plainest of each function, and of every third one of its others; of all
+    with `RUNNER_LAWS=all`.
     """
     count: Counter[str] = Counter()
     found, of_each = [], frozenset(plainest(scenarios))
     for number, scenario in enumerate(scenarios):
         count[scenario.function] += 1
-        step = 4 if is_slow(scenario) else 2
-        if EVERYTHING or number in of_each or count[scenario.function] % step == 1:
+        if EVERYTHING or number in of_each or count[scenario.function] % 3 == 1:
             found.append(number)
     return found
 
