@@ -25,19 +25,18 @@ class _RenderingThread:
         self._clock = time.pthread_getcpuclockid(self._thread)
         self._began = time.clock_gettime(self._clock)
         self.error: TooMuch | None = None
+        self.has_ended = False
 
     def check(self) -> None:
-        """Raise an error in the thread when it has used too much."""
+        """Raise an error in the thread, at its next step in Python, when it has used too much."""
+        if self.has_ended:
+            return
         try:
             self.bound.check(time.clock_gettime(self._clock) - self._began)
         except TooMuch as error:
             self.error = error
-            _raise_in(self._thread, Stopped)
-
-    def end(self) -> None:
-        """An error that has not come up yet never does."""
-        if self.error:
-            _raise_in(self._thread, None)
+            thread, kind = ctypes.c_ulong(self._thread), ctypes.py_object(Stopped)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, kind)
 
 
 class Stopped(TooMuch):
@@ -64,16 +63,29 @@ def thread_limited(bound: Bound) -> Iterator[None]:
     if thread in _rendering:
         yield
         return
+    rendering = _RenderingThread(bound)
     with _lock:
-        _rendering[thread] = _RenderingThread(bound)
+        _rendering[thread] = rendering
         if not _checkers:
             _checkers.append(threading.Thread(target=_check_all, daemon=True))
             _checkers[0].start()
     try:
         yield
     finally:
-        with _lock:
-            _rendering.pop(thread).end()
+        rendering.has_ended = True  # no call: nothing comes up before
+        # An error that is on its way comes up here. It is not taken back: Python 3.11 would look
+        # for it at each step from then on, in all threads, and a traced function never begin.
+        try:
+            _forget(thread)
+            for _ in range(2):
+                pass
+        except Stopped:
+            _forget(thread)
+
+
+def _forget(thread: int) -> None:
+    with _lock:
+        _rendering.pop(thread, None)
 
 
 def bound_of_thread() -> Bound | None:
@@ -92,11 +104,3 @@ def _check_all() -> None:
                 return
             for thread in _rendering.values():
                 thread.check()
-
-
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Have a thread raise an error at its next step in Python; None takes back what it has not
-    raised yet.
-    """
-    kind = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), kind)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from functools import partial
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command import Machine
+from command import ROOT, Machine
 
 from runner.language.render import Renderer
 from runner.language.render.jinja import limits as limits_of_rendering
@@ -171,6 +173,33 @@ def test_a_thread_that_ends_in_time_is_left_alone() -> None:
     thread.start()
     thread.join()
     assert ended
+
+
+STOPPED = """
+import faulthandler, sys, threading
+from contextlib import suppress
+from runner.language.render.jinja.limits import TooMuch, allow_parsing, bounded
+
+def work():
+    with suppress(TooMuch), bounded("a.sls", 0.2):
+        while True:
+            allow_parsing(1_000_000)
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+faulthandler.dump_traceback_later(60, exit=True)
+sys.settrace(lambda *event: None)
+(lambda: None)()
+"""
+
+
+def test_a_thread_that_was_stopped_leaves_the_others_alone() -> None:
+    """Python 3.11 would look for an error that was taken back for ever, and begin no traced
+    function any more.
+    """
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 PLAIN = {
