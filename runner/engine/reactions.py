@@ -59,7 +59,7 @@ class ReactionTracker:
         reacting: list[tuple[str, EdgeGroup]] = []
         for position, step in enumerate(plan.steps):
             for group in plan.relations.of(position).groups:
-                if group.kind.reaction and (step.reacts or not group.kind.needs_mod_watch):
+                if group.kind.has_reaction(step.reacts):
                     reacting.append((step.chunk.tag, group))
             if step.self_refreshing:
                 own = EdgeGroup(position, WATCH, (position,), step.chunk.place)
@@ -200,7 +200,7 @@ class SuppressedReactions:
         targets = [
             target
             for group in self._plan.relations.of(position).groups
-            if group.kind.reaction and (reacts or not group.kind.needs_mod_watch)
+            if group.kind.has_reaction(reacts)
             for target in group.targets
             if target in self._would_send
         ]

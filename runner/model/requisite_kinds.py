@@ -86,6 +86,10 @@ class RequisiteKind(str):
         self.colours = colours
         self.dashes = dashes
 
+    def has_reaction(self, by_mod_watch: bool) -> bool:
+        """Return whether a state reacts by it. by_mod_watch: the state's module has one."""
+        return bool(self.reaction) and (by_mod_watch or not self.needs_mod_watch)
+
 
 KINDS: Mapping[str, RequisiteKind] = {
     kind: kind

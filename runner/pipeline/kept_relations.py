@@ -34,7 +34,7 @@ class KeptRelations:
         together: dict[object, tuple[tuple[int, ...], list[Chunk]]] = {}
         for group in self._plan.relations.edges.groups:
             step = self._plan.steps[group.holder]
-            if group.kind.reaction in ("watch", "listen") and step.reacts:
+            if group.kind.needs_mod_watch and step.reacts:
                 together.setdefault(group.together, (group.targets, []))[1].append(step.chunk)
         watchers: dict[str, list[list[Chunk]]] = {}
         for targets, chunks in together.values():
