@@ -105,8 +105,6 @@ def _communicate(owner: str, *commands: str) -> None:
 @changer(touches=["debconf", "packages"])
 def set_file(path: str) -> None:
     """Set the answers of a file (owner, question, type, value per line). Raises CommandFailed."""
-    done = cmd.probe(["debconf-set-selections", "--", path])
-    if done.retcode:
-        raise CommandFailed(
-            f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections")
-        )
+    cmd.probe(["debconf-set-selections", "--", path]).or_fail(
+        "debconf-set-selections", missing=("command", "debconf-set-selections")
+    )

@@ -98,8 +98,7 @@ def run(words: Sequence[str], stdin: str | None = None, names_itself: bool = Fal
     done = probe([one_line(word, words[0]) for word in words], stdin=stdin)
     if done.retcode and names_itself:
         raise CommandFailed((done.error_text or f"{words[0]} failed").splitlines()[0])
-    if done.retcode:
-        raise CommandFailed(f"{words[0]}: {done.error_text}")
+    done.or_fail(words[0])
 
 
 def _flag(option: str, given: bool) -> list[str]:

@@ -250,9 +250,7 @@ def look(
 @for_states
 def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
     """The output of git. Raises CommandFailed when it fails."""
-    done = probe(words, cwd, user)
-    if done.retcode:
-        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {done.error_text}")
+    done = probe(words, cwd, user).or_fail(f"Command 'git {' '.join(words)}' failed")
     return done.stdout.rstrip("\n")
 
 

@@ -80,8 +80,7 @@ def list_(
     argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
     with in_stand_in():
         done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
-    if done.retcode:
-        raise CommandFailed(f"pip does not work: {done.error_text}", missing=("command", "pip"))
+    done.or_fail("pip does not work", missing=("command", "pip"))
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
     installed = {package["name"]: package["version"] for package in packages}
     if planned := planned_machine().python_packages.get(_key(bin_env)) if not target else None:
@@ -103,8 +102,7 @@ def list_upgrades(
     """
     argv = [*_argv(bin_env), "list", "--outdated", "--format=json"]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
-    if done.retcode:
-        raise CommandFailed(f"pip cannot look for newer versions: {done.error_text}")
+    done.or_fail("pip cannot look for newer versions")
     return {
         package["name"]: package["latest_version"] for package in json.loads(done.stdout or "[]")
     }

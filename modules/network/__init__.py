@@ -228,9 +228,7 @@ def traceroute(host: str) -> list[dict[str, Any]]:
     """
     needs("traceroute", "traceroute")
     done = cmd.probe(["traceroute", "--", plain_name(host, "the host")], timeout=120)
-    if done.retcode:
-        raise CommandFailed(f"traceroute: {done.error_text}")
-    steps = (line.split() for line in done.stdout.splitlines()[1:])
+    steps = (line.split() for line in done.or_fail("traceroute").stdout.splitlines()[1:])
     return [_step(words) for words in steps if words and words[0].isdigit()]
 
 

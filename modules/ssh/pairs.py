@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from modules import cmd, file
 from modules._machine.processes import needs
 from modules.file._snapshot import snapshot
-from runner.api import CommandFailed, Record, StateFailed, changer, for_states, here
+from runner.api import Record, StateFailed, changer, for_states, here
 
 _LISTED = re.compile(r"(?P<bits>\d+) \S+ .*\((?P<kind>[\w-]+)\)")
 LENGTHS = {"ed25519": (256,), "rsa": range(1024, 16385), "ecdsa": (256, 384, 521)}
@@ -56,9 +56,7 @@ def _asked(argv: Sequence[str], passphrase: str) -> str:
         script.write('#!/bin/sh\nprintf "%s\\n" "$RUNNER_PASSPHRASE"\n')
     env = {"SSH_ASKPASS": ask, "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":0"}
     done = cmd.probe([*argv], stdin="", env={**env, "RUNNER_PASSPHRASE": passphrase})
-    if done.retcode:
-        raise CommandFailed(f"ssh-keygen: {done.error_text}")
-    return done.stdout
+    return done.or_fail("ssh-keygen").stdout
 
 
 @for_states
