@@ -21,7 +21,7 @@ from runner.pipeline import stages
 from runner.sources.config import load as config
 from runner.support.drawing import page
 from runner.tools.check import check
-from runner.tools.queries import explain
+from runner.tools.queries import explain, run_page
 
 
 def states(count: int, *requisites: str, first: int = 0) -> str:
@@ -275,7 +275,7 @@ def test_reactions_to_many_states_cost_what_is_written(
 
 
 @pytest.mark.parametrize("kind", ["require", "prereq"])
-@pytest.mark.parametrize("asked", ["page", "why"])
+@pytest.mark.parametrize("asked", ["page", "why", "run page"])
 def test_to_show_requisites_on_many_states_costs_what_is_written(
     kind: str, asked: str, tmp_path: Path
 ) -> None:
@@ -285,6 +285,9 @@ def test_to_show_requisites_on_many_states_costs_what_is_written(
         options = options_for(tmp_path / str(count), {"a": first + second})
         if asked == "why":
             return counted(lambda: explain.why(options, "a0", ["a"]))
+        if asked == "run page":
+            stages.sls(options, ["a"])
+            return counted(lambda: run_page.html(options, "last"))
         return counted(lambda: page.html(explain.picture(options, ["a"])[0], "x"))
 
     show(30)  # what is loaded once

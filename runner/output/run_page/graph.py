@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from runner.model.records import Record
@@ -20,59 +21,96 @@ NAME = "Graph of the requisites"
 
 
 class Edge(Record):
-    """first, then: positions in the list of states."""
+    """firsts, thens: positions in the list of states, in order; all of one come before all of the
+    other.
+    """
 
-    first: int
-    then: int
+    firsts: dict[int, None]
+    thens: dict[int, None]
     kind: str
     automatic: bool
 
 
 def _edges(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[Edge]:
-    """The edges between states that have a result; an automatic one only where no one typed any."""
+    """The edges between states that have a result, typed ones first. Those of a kind that states
+    have on the same set are one: what is done with each does not grow with the pairs.
+    """
     positions: dict[str, int] = {}
     for position, state in enumerate(states):
         positions.setdefault(state.tag, position)
-    numbers = [positions.get(tag, -1) for tag in requisites.get("states", ())]
-    edges: dict[tuple[int, int, str], Edge] = {}
-    typed: set[tuple[int, int]] = set()
+    single = [positions.get(tag) for tag in requisites.get("states", ())]
+    sets = [_known(single, members) for members in requisites.get("sets", ())]
+
+    def members(end: int) -> dict[int, None]:
+        return _known(single, (end,)) if end >= 0 else sets[-1 - end]
+
+    edges: dict[tuple[Any, ...], Edge] = {}
     for key in ("edges", "automatic"):
-        for one, other, kind in _single(requisites.get(key, ()), requisites.get("sets", ())):
-            pair = first, then = numbers[one], numbers[other]
-            if min(pair) >= 0 and first != then and not (key == "automatic" and pair in typed):
-                edges.setdefault((first, then, kind), Edge(first, then, kind, key == "automatic"))
-                typed.add(pair)
-    return list(edges.values())
+        for first, then, kind in requisites.get(key, ()):
+            shared = min(first, then)
+            same = key, kind, first < 0, shared if shared < 0 else (first, then)
+            edge = edges.get(same)
+            if edge is None:
+                edges[same] = Edge(members(first), members(then), kind, key == "automatic")
+            elif first < 0:
+                edge.thens.update(members(then))
+            else:
+                edge.firsts.update(members(first))
+    return [
+        edge
+        for edge in edges.values()
+        if edge.firsts and edge.thens and len(edge.firsts | edge.thens) > 1
+    ]
 
 
-def _single(
-    edges: Iterable[tuple[int, int, str]], sets: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, int, str]]:
-    """The edges of each state of a set by themselves."""
-    for first, then, kind in edges:
-        for one in (first,) if first >= 0 else sets[-1 - first]:
-            for other in (then,) if then >= 0 else sets[-1 - then]:
-                yield one, other, kind
+def _known(positions: Sequence[int | None], numbers: Iterable[int]) -> dict[int, None]:
+    found = (positions[number] for number in numbers)
+    return {position: None for position in found if position is not None}
+
+
+class _Others:
+    """The states that one comes after, or before, with the kinds; an automatic one only where no
+    one typed any.
+    """
+
+    def __init__(self, own: int) -> None:
+        self.own = own
+        self.kinds: dict[int, list[str]] = {}
+        self.more = False
+
+    def add(self, others: Mapping[int, None], edge: Edge) -> None:
+        for number, kinds in self.kinds.items():
+            if number in others and not edge.automatic and edge.kind not in kinds:
+                kinds.append(edge.kind)
+        for number in others:
+            if number == self.own or number in self.kinds:
+                continue
+            if len(self.kinds) == LINKS:
+                self.more = True
+                return
+            self.kinds[number] = [edge.kind]
+
+    def links(self, word: str, states: Sequence[PageState]) -> str:
+        links = [
+            f"{states[number].link} ({escape(', '.join(kinds))})"
+            for number, kinds in self.kinds.items()
+        ]
+        more = ["and more"] * self.more
+        return f"<p>{word}: {', '.join(links + more)}</p>" if links else ""
 
 
 def related(states: Sequence[PageState], requisites: Mapping[str, Any]) -> list[str]:
     """For each state links to those before and after it, as HTML."""
-    before: list[list[tuple[str, PageState]]] = [[] for _ in states]
-    after: list[list[tuple[str, PageState]]] = [[] for _ in states]
+    before, after = ([_Others(own) for own in range(len(states))] for _ in range(2))
     for edge in _edges(states, requisites):
-        before[edge.then].append((edge.kind, states[edge.first]))
-        after[edge.first].append((edge.kind, states[edge.then]))
+        for then in edge.thens:
+            before[then].add(edge.firsts, edge)
+        for first in edge.firsts:
+            after[first].add(edge.thens, edge)
     return [
-        _links("After", earlier) + _links("Before", later)
+        earlier.links("After", states) + later.links("Before", states)
         for earlier, later in zip(before, after, strict=True)
     ]
-
-
-def _links(word: str, others: Sequence[tuple[str, PageState]]) -> str:
-    links = [f"{state.link} ({escape(kind)})" for kind, state in others[:LINKS]]
-    if len(others) > LINKS:
-        links.append(f"{len(others) - LINKS} more")
-    return f"<p>{word}: {', '.join(links)}</p>" if links else ""
 
 
 def drawn(states: Sequence[PageState], requisites: Mapping[str, Any]) -> tuple[str, str]:
@@ -85,11 +123,12 @@ def drawn(states: Sequence[PageState], requisites: Mapping[str, Any]) -> tuple[s
     if not edges:
         return "", ""
     about = "An arrow leads from a state to what comes after it."
-    wanted = {number for edge in edges for number in (edge.first, edge.then)}
+    tied = {number for edge in edges for number in (*edge.firsts, *edge.thens)}
+    wanted = tied
     if len(wanted) > MANY:
         active = {n for n, state in enumerate(states) if state.outcome != "unchanged"}
-        wanted = active | {edge.first for edge in edges if edge.then in active}
-        wanted &= {number for edge in edges for number in (edge.first, edge.then)}
+        needed = (edge.firsts for edge in edges if not active.isdisjoint(edge.thens))
+        wanted = active.union(*needed) & tied
         about += " Only states that did something are here, with what they depend on."
     if not wanted or len(wanted) > MANY:
         about = "An arrow leads from an SLS file to what comes after its states."
@@ -104,13 +143,15 @@ def _framed(picture: str) -> str:
 
 def _of_states(states: Sequence[PageState], wanted: Sequence[int], edges: Iterable[Edge]) -> str:
     index = {number: place for place, number in enumerate(wanted)}
+    arrows: dict[tuple[int, int], dict[str, Arrow]] = {}
+    for edge in edges:
+        for first, then in product(index.keys() & edge.firsts, index.keys() & edge.thens):
+            pair = index[first], index[then]
+            if first != then and not (edge.automatic and pair in arrows):
+                arrow = Arrow(*pair, edge.kind, _style(edge))
+                arrows.setdefault(pair, {}).setdefault(edge.kind, arrow)
     nodes = [_node(states[number]) for number in wanted]
-    arrows = [
-        Arrow(index[edge.first], index[edge.then], edge.kind, _style(edge))
-        for edge in edges
-        if edge.first in index and edge.then in index
-    ]
-    return drawing(nodes, arrows, name=NAME)
+    return drawing(nodes, [each for kinds in arrows.values() for each in kinds.values()], name=NAME)
 
 
 def _node(state: PageState) -> Node:
@@ -124,18 +165,24 @@ def _style(edge: Edge) -> str:
 
 def _picture(states: Sequence[PageState], edges: Iterable[Edge]) -> dict[str, Any]:
     """The run as `runner.support.drawing` takes it."""
+    sets: list[list[int]] = []
+
+    def end(members: Iterable[int]) -> int:
+        sets.append([*members])
+        return -len(sets)
+
     nodes = [
         {"sls": state.sls, "position": state.number, "cycle": False, "function": state.function}
         for state in states
     ]
     arrows = [
         {
-            "first": edge.first,
-            "then": edge.then,
+            "first": end(edge.firsts),
+            "then": end(edge.thens),
             "kind": edge.kind,
             "automatic": edge.automatic,
             "cycle": False,
         }
         for edge in edges
     ]
-    return {"states": nodes, "edges": arrows, "cycles": []}
+    return {"states": nodes, "edges": arrows, "cycles": [], "sets": sets}
