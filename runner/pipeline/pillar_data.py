@@ -35,7 +35,13 @@ def read_pillar(session: Session) -> None:
     options = session.options
     if options.whole_pillar is not None:
         _take(session, options.whole_pillar)
-        return
+    else:
+        _read(session)
+    session.has_pillar = True
+
+
+def _read(session: Session) -> None:
+    options = session.options
     looked = AccessTrackingDict(session.options.pillar_of_file)
     session.run.facts.pillar = looked
     pillar = _compiled(session, options.pillar_of_file)

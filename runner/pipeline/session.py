@@ -32,6 +32,7 @@ from runner.sources.fileroots import FileTree
 from runner.support.files.permissions import Watch
 from runner.support.files.text import text_to_show
 from runner.support.log import LOG
+from runner.support.redaction import WithoutSecrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Session:
         ] = {}  # keys of the pillar -> the external pillar they are of
         # (SLS, environment), in order, with the defaults of its include
         self.pillar_read: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.has_pillar = False  # it was read, and its secrets are known
         self.undecrypted: tuple[Found, ...] = ()  # in the pillar, for who can still resolve it
         self.left_encrypted: frozenset[object] = frozenset()  # texts of it that are data
         self.asked_once: dict[str, Any] = {}  # answers that hold for the whole run
@@ -333,6 +335,8 @@ class Session:
             self._fetch()
             with running(self.current()):
                 yield
+            if self.has_pillar:  # and what was read has said which arguments are secret
+                self._without_secrets.secrets_are_known()
         except (RunnerError, StateFailed) as error:  # the latter: of a look that a command asks for
             told = error if isinstance(error, RunnerError) else RunnerError(error.message)
             raise self.run.secrets.error(told) from None
@@ -399,10 +403,18 @@ class Session:
             secret=lambda value: self.run.secrets.add(value),
             own=self.registry.renderer,
             parsed_dir=parsed_dir,
-            holds_secret=lambda text: self.run.secrets.mask(text) != text,
+            keep=self._without_secrets.keep,
+            holds_secret=self._holds_secret,
             results_dir=results_dir,
             functions=self.registry,
         )
+
+    @cached_property
+    def _without_secrets(self) -> WithoutSecrets:
+        return WithoutSecrets(self._holds_secret)
+
+    def _holds_secret(self, text: str) -> bool:
+        return bool(self.run.secrets.mask(text) != text)
 
     @cached_property
     def renderer(self) -> Renderer:

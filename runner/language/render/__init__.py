@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runner.language.render.jinja.environment import Find
     from runner.language.render.noted import Registry
     from runner.language.render.parsed_forms import ParsedForms
+    from runner.support.redaction import Keep
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names
 # it
@@ -83,13 +84,14 @@ class Renderer:
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
         parsed_dir: str | None = None,
+        keep: Keep = lambda text, write: None,
         holds_secret: Callable[[str], bool] = lambda text: True,
         results_dir: str | None = None,
         functions: Registry | None = None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is
         rendered. cache_dir, parsed_dir: where compiled templates and parsed SLS files are kept
-        between runs, but for texts that hold a secret; results_dir: digests of results.
+        between runs; results_dir: digests of results. keep: writes what is kept of a text.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         near: the file of the tree that was probably meant. seen: is shown each file that is
@@ -116,7 +118,7 @@ class Renderer:
         self._root_of = root_of
         self._cache_dir = cache_dir
         self._own = own
-        self._parsed_dir, self._holds_secret = parsed_dir, holds_secret
+        self._parsed_dir, self._keep = parsed_dir, keep
         self._results = KeptResults(
             results_dir, find, grains, pillar, opts, seen, functions, holds_secret
         )
@@ -130,7 +132,7 @@ class Renderer:
             self._cache_dir,
             near=self._near,
             seen=self._seen,
-            holds_secret=self._holds_secret,
+            keep=self._keep,
         )
 
     def _shared(self, saltenv: str) -> dict[str, Any]:
@@ -354,7 +356,7 @@ class Renderer:
 
     @cached_property
     def _forms(self) -> ParsedForms:
-        return parsed_forms.ParsedForms(str(self._parsed_dir), self._holds_secret)
+        return parsed_forms.ParsedForms(str(self._parsed_dir), self._keep)
 
     # -------------------------------------------------- external pillars
 

@@ -15,6 +15,7 @@ import zlib
 from _pickle import Pickler, Unpickler  # the package imports what only Python's own needs
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from struct import Struct
 
 from runner.language.render.code_revision import parser_files
@@ -28,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.support.redaction import Keep
+
 _HEAD = Struct("<4s16sI")  # mark, key of the text and checksum of what follows
 _MARK = b"sls2"
 _CLASSES = {kind.__name__: kind for kind in (PlacedMap, PlacedList)}
@@ -37,9 +40,9 @@ PART = 1000  # keys of a mapping that are written at once
 class ParsedForms:
     """The parsed SLS files of earlier runs."""
 
-    def __init__(self, folder: str, holds_secret: Callable[[str], bool]) -> None:
-        """folder: made when there is something to keep. holds_secret: tells whether a text does."""
-        self._path, self._holds_secret = folder, holds_secret
+    def __init__(self, folder: str, keep: Keep) -> None:
+        """folder: made when there is something to keep. keep: writes what is kept of a text."""
+        self._path, self._keep = folder, keep
         self._opened: TrustedFolder | None = None
         self._revision = b""
 
@@ -56,10 +59,16 @@ class ParsedForms:
             if kept is not None:
                 return kept
         value = parse(text)
-        if self._opened and not self._holds_secret(text.text):
-            with suppress(OSError, ValueError, RecursionError):
-                self._opened.write(file, _bytes(value, key, text))
+        if self._opened:
+            with suppress(ValueError, RecursionError):
+                made = _bytes(value, key, text)  # now: what compiles it may alter it
+                self._keep(text.text, partial(self._write, self._opened, file, made))
         return value
+
+    @staticmethod
+    def _write(folder: TrustedFolder, file: str, made: bytes) -> None:
+        with suppress(OSError):
+            folder.write(file, made)
 
     def _key(self, text: Rendered) -> bytes:
         if not self._revision:

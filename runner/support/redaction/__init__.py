@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    Keep = Callable[[str, Callable[[], object]], None]  # (text, writes what was made of it)
+
 SHORTEST = 4  # shorter values would tear ordinary words apart
 SHORTEST_NAMED = (
     6  # of values that are secret because of their key: `password: root` is no secret worth hiding
@@ -261,6 +263,37 @@ class Secrets:
 
 
 _alive: list[ref[Secrets]] = []
+
+
+class WithoutSecrets:
+    """Writes what is made of texts and kept between runs, from when all secrets are known: nothing
+    of a text that holds one, which may stand nowhere else on the disk.
+    """
+
+    def __init__(self, holds_secret: Callable[[str], bool]) -> None:
+        """holds_secret: tells whether a text does."""
+        self._holds_secret = holds_secret
+        self._waiting: list[tuple[str, Callable[[], object]]] = []
+        self._are_known = False
+
+    def keep(self, text: str, write: Callable[[], object]) -> None:
+        """Keep what was made of a text, now or later, unless that holds a secret."""
+        if not self._are_known:
+            self._waiting.append((text, write))
+        elif not self._holds_secret(text):
+            write()
+
+    def secrets_are_known(self) -> None:
+        """Write what waits."""
+        self._are_known = True
+        waiting, self._waiting = self._waiting, []
+        for text, write in waiting:
+            self.keep(text, write)
+
+
+def at_once(text: str, write: Callable[[], object]) -> None:
+    """Keep what was made of a text in which nothing is secret."""
+    write()
 
 
 def redact_all(text: str) -> str:

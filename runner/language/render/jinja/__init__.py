@@ -17,6 +17,7 @@ from runner.model.places import Source
 from runner.model.said_in import key_file
 from runner.sources.config import jinja_options
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.support.redaction import at_once
 from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from runner.language.render.jinja.environments import Environments
     from runner.language.render.kept_results import Asked
     from runner.language.render.noted import Notes
+    from runner.support.redaction import Keep
 
 
 class Jinja:
@@ -43,15 +45,15 @@ class Jinja:
         lenient: bool = False,
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
-        holds_secret: Callable[[str], bool] = lambda text: False,
+        keep: Keep = at_once,
     ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
         templates. lenient: whether a variable without a value is empty.
 
         near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported. holds_secret: tells whether a text does, whose compiled form is not kept on disk.
+        imported. keep: writes what is kept of a text.
         """
-        self._seen, self._holds_secret = seen, holds_secret
+        self._seen, self._keep = seen, keep
         self._near = near
         self._find = find
         self._opts = opts
@@ -177,7 +179,7 @@ class Jinja:
             self._lenient,
             self._near,
             self._seen,
-            self._holds_secret,
+            self._keep,
         )
 
 

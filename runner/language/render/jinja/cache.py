@@ -13,6 +13,7 @@ import os
 import sys
 import zlib
 from contextlib import suppress
+from functools import partial
 from struct import Struct
 from types import CodeType
 
@@ -27,8 +28,10 @@ from runner.support.files.trusted_folder import TrustedFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
     from typing import Any
+
+    from runner.support.redaction import Keep
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
 _MARK = b"tpl3"
@@ -38,17 +41,13 @@ LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 class Pack:
     """The compiled templates of one version of runner, PyYAML, Jinja and Python."""
 
-    def __init__(
-        self, folder: TrustedFolder, version: str, holds_secret: Callable[[str], bool]
-    ) -> None:
-        """holds_secret: tells whether a text does, which is then not kept: it may stand nowhere
-        else on the disk.
-        """
+    def __init__(self, folder: TrustedFolder, version: str, keep: Keep) -> None:
         made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
         self._name = f"pack-{blake2b(made.encode(), digest_size=10).hexdigest()}"
         self._folder = folder
-        self.holds_secret = holds_secret
+        self._keep = keep
         self._records: dict[bytes, tuple[memoryview, int]] | None = None
+        self._written: set[bytes] = set()
         self._file = -1
 
     def of(self, options: str) -> TemplateStore:
@@ -61,11 +60,20 @@ class Pack:
         data, checksum = self._records.get(key, (memoryview(b""), -1))
         return data if zlib.crc32(data) == checksum else None
 
-    def put(self, key: bytes, data: bytes) -> None:
+    def put(self, text: str, *records: tuple[bytes, bytes]) -> None:
+        """Keep records that were made of a text: their keys and data."""
+        self._keep(text, partial(self._write, records))
+
+    def _write(self, records: Iterable[tuple[bytes, bytes]]) -> None:
         with suppress(OSError):
-            if self._file < 0:
-                self._file = self._folder.open(self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            os.write(self._file, _HEAD.pack(_MARK, key, len(data), zlib.crc32(data)) + data)
+            for key, data in records:
+                if key in self._written or self.get(key) is not None:
+                    continue
+                if self._file < 0:
+                    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+                    self._file = self._folder.open(self._name, flags)
+                os.write(self._file, _HEAD.pack(_MARK, key, len(data), zlib.crc32(data)) + data)
+                self._written.add(key)
 
     def _read(self) -> dict[bytes, tuple[memoryview, int]]:
         try:
@@ -137,13 +145,10 @@ class TemplateStore:
 
     def put(self, text: str, code: CodeType, uses: Uses, own: Shaped) -> None:
         """Keep the code of a text, of a shape, for later runs."""
-        if self._pack.holds_secret(text):
-            return
         key = self._key(repr(own.shape))
-        if key not in self._codes:
-            self._codes[key] = code, uses
-            self._pack.put(key, marshal.dumps((code, uses)))
-        self._pack.put(self._key(text), marshal.dumps((key, own.texts, own.strings, own.names)))
+        self._codes[key] = code, uses
+        made = marshal.dumps((key, own.texts, own.strings, own.names))
+        self._pack.put(text, (key, marshal.dumps((code, uses))), (self._key(text), made))
 
     def value(self, tag: str, text: str) -> bytes | None:
         """The data of a text for a tag such as `import_yaml`, if an earlier run read it."""
@@ -152,8 +157,7 @@ class TemplateStore:
 
     def keep(self, tag: str, text: str, data: bytes) -> None:
         """Keep what a text is to a tag, for later runs."""
-        if not self._pack.holds_secret(text):
-            self._pack.put(self._key(f"\0{tag}\0{text}"), data)
+        self._pack.put(text, (self._key(f"\0{tag}\0{text}"), data))
 
     def _key(self, text: str) -> bytes:
         return blake2b(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from runner.support.redaction import Keep
+
 
 class RaisedByTemplate(Exception):
     """The error that `raise()` in a template raises."""
@@ -46,12 +48,12 @@ class Environments:
         lenient: bool,
         near: Find,
         seen: Callable[[str], None],
-        holds_secret: Callable[[str], bool],
+        keep: Keep,
     ) -> None:
         """folder: of the compiled templates. The rest are arguments of `Jinja`."""
         self._find, self._near, self._seen = find, near, seen
         self._opts = opts
-        self._pack = Pack(folder, str(_revision()), holds_secret) if folder else None
+        self._pack = Pack(folder, str(_revision()), keep) if folder else None
         self._undefined = LenientUndefined if lenient else StrictUndefined
 
     def make(
