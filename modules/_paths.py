@@ -244,29 +244,32 @@ def glob(pattern: str) -> list[str]:
 
 
 def open_text(path: str, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
-    """A file, opened for reading. Raises OSError."""
-    planned = _planned(path)
-    if planned is None:
-        return open(at_present(path), encoding=encoding, errors=errors)
-    return io.TextIOWrapper(io.BufferedReader(planned.opened(path)), encoding, errors)
+    """A file, opened for reading. Raises OSError, StateFailed for a pipe: nobody is waited for."""
+    return io.TextIOWrapper(open_bytes(path), encoding, errors)
 
 
 def read_text(path: str, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """The text of a file, as it is planned. Raises OSError, StateFailed for one that is too large
-    to be held.
+    """The text of a file, as it is planned. Raises OSError, StateFailed for a pipe, and for a file
+    that is too large to be held.
     """
     with open_text(path, encoding, errors) as file:
         buffer: Any = file.buffer
         limits.refuse_large(stat_of(buffer).st_size, path)
-        return file.read()
+        limit = limits.limit_of_edits()
+        text = file.read(limit + 1 if limit else -1)  # some devices have no end, some files grow
+        limits.refuse_large(len(text), path)
+        return text
 
 
-def open_bytes(path: str) -> IO[bytes]:
-    """A file, opened for reading. Raises OSError."""
+def open_bytes(path: str) -> io.BufferedReader:
+    """A file, opened for reading. Raises OSError, StateFailed for a pipe: nobody is waited for."""
     planned = _planned(path)
-    return (
-        open(at_present(path), "rb") if planned is None else io.BufferedReader(planned.opened(path))
-    )
+    if planned is not None:
+        return io.BufferedReader(planned.opened(path))
+    handle = os.open(at_present(path), READ & ~os.O_NOFOLLOW)
+    if bits.S_IFMT(os.fstat(handle).st_mode) in (bits.S_IFBLK, bits.S_IFCHR):
+        return open(handle, "rb")
+    return io.BufferedReader(regular(handle, path))
 
 
 def regular(handle: int, path: str) -> FileIO:
@@ -319,7 +322,6 @@ def _mode(planned: Overlay, path: str, follow: bool = True) -> int:
 def text_of(path: str, errors: str = "replace") -> str:
     """Return the text of a file, as it is planned; empty where there is none, or none for us."""
     try:
-        with _paths.open_text(path, "utf-8", errors) as file:
-            return file.read()
+        return _paths.read_text(path, errors=errors)
     except OSError:
         return ""

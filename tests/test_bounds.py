@@ -495,6 +495,13 @@ def test_a_source_that_is_a_pipe_is_called_one(machine: Machine) -> None:
         machine.write(a=f"{{tmp}}/f:\n  {function}:\n    - source: {{tmp}}/pipe\n")
         (result,) = machine.results("sls", "a", code=2).values()
         assert result["comment"] == f"{words.format(tmp=machine.folder)}: it is no regular file"
+    call = ("call", "http.query", "http://127.0.0.1:9/", f"data_file={machine.folder}/pipe")
+    told = machine(*call, code=1).stderr
+    assert f"cannot read {machine.folder}/pipe: it is a device, a pipe or a socket" in told
+    (machine.folder / "endless").symlink_to("/dev/zero")
+    machine.config["edit_size_limit"] = 1
+    told = machine("call", "dnsutil.parse_hosts", f"{machine.folder}/endless", code=1).stderr
+    assert "endless: it has 1.0 MiB, at most 1 MiB are read" in told
 
 
 PRINTING = """
