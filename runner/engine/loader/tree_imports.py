@@ -8,20 +8,21 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
+from typing import Any
 
 from runner.support.files.text import refuse_large
 
 
 class _TreeLoader(SourceFileLoader):
-    """Leaves no __pycache__ in the user's tree."""
+    """Leaves no __pycache__ in the user's tree, and uses none, which may be older than it seems."""
 
-    def set_data(self, path: str, data: object, *, _mode: int = 0o666) -> None:
-        return None
+    def path_stats(self, path: str) -> Mapping[str, Any]:
+        raise OSError
 
 
 class _Beside(MetaPathFinder):

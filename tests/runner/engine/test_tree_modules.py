@@ -6,6 +6,8 @@ import.
 from __future__ import annotations
 
 import json
+import os
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,15 @@ def test_what_a_file_of_the_tree_may_import(machine: Machine) -> None:
         "a": "['deep'] shared"
     }
     assert not list(machine.folder.glob("states/**/__pycache__"))
+    # nor is one of somebody else used, from an edit before that of the same second
+    box = machine.folder / "states/_modules/box.py"
+    text, at = box.read_text(), box.stat().st_mtime_ns
+    box.write_text(text.replace("shared.VALUE", "'outdated'  "))
+    os.utime(box, ns=(at, at))
+    py_compile.compile(str(box))
+    box.write_text(text)
+    os.utime(box, ns=(at, at))
+    assert rendered(machine, a="{{ salt['box.f']() }}") == {"a": "shared"}
 
 
 BROKEN = {
