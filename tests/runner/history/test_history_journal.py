@@ -8,14 +8,18 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from command import Machine
+from starting import PATIENCE
 
 from runner.history.journal import MOST, NAME, Journal, _record, _statements, recover
+from runner.history.recorder import About, History
+from runner.model.events import CustomEvent, RunStarted
 
 # killed when the fourth file is about to get its name
 KILLED = """
@@ -274,3 +278,22 @@ def test_a_damaged_journal_costs_what_is_damaged(killed: Machine, damage: str) -
     killed("sls", "a")
     assert contents(killed) == ["new"] * 6
     assert not journal.exists()
+
+
+def test_states_that_run_side_by_side_are_noted_one_after_the_other(tmp_path: Path) -> None:
+    """Two would write with one connection, and number what they keep alike."""
+    noted = threading.Event()
+
+    def note() -> None:
+        history(CustomEvent("of another thread", {}))
+        noted.set()
+
+    def graph() -> dict[str, object]:  # which is asked for while the run is noted
+        other.start()
+        assert not noted.wait(0.1)
+        return {}
+
+    other = threading.Thread(target=note)
+    history = History(str(tmp_path), About("runner"), [], 0, 0, graph=graph)
+    history(RunStarted(0, False, "run"))
+    assert noted.wait(PATIENCE) and not history.problem
