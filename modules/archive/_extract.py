@@ -11,7 +11,15 @@ from functools import cache
 from typing import IO, Any, cast
 
 from modules import _paths, cmd
-from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
+from modules.archive._members import (
+    TAR,
+    LinksInside,
+    Member,
+    readable,
+    refuse,
+    refuse_changed,
+    stripped,
+)
 from modules.archive._source import fixed, name_of
 from modules.file._change import alters, make_folders
 from modules.file._contents import limits
@@ -206,21 +214,22 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
 
     # the names were refused before; while files are written there is no link to write through
     trusted: dict[str, Any] = {"filter": "fully_trusted"} if hasattr(tarfile, "data_filter") else {}
-    folders, links = [], []
+    folders, links, followed = [], [], LinksInside()
     number = cache(_number)
     with tarfile.open(fileobj=file) as archive:
         for info in archive:
             info.uid, info.uname = number("pwd", info.uname, info.uid), ""
             info.gid, info.gname = number("grp", info.gname, info.gid), ""
-            info.name = stripped(info.name, strip)
+            info.name = followed.place(stripped(info.name, strip))
             if not info.name:
                 continue
             if info.islnk():
-                info.linkname = stripped(info.linkname, strip)
+                info.linkname = followed.place(stripped(info.linkname, strip))
             if info.isdir():
                 folders.append((info.name, info.mode, info.mtime))
                 info.mode = 0o700
             if info.issym():
+                followed.add(info.name, info.linkname)
                 links.append(info)
                 continue
             archive.extract(info, inner, **trusted)
@@ -257,15 +266,17 @@ def _with_zipfile(
     import zipfile
 
     secret = password.encode() if password else None
-    modes, links = [], {}
+    modes, links, followed = [], {}, LinksInside()
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
-            name, mode = stripped(info.filename, strip), bits.S_IMODE(info.external_attr >> 16)
+            name = followed.place(stripped(info.filename, strip))
+            mode = bits.S_IMODE(info.external_attr >> 16)
             if not name or info.filename in without:
                 continue
             path = os.path.join(inner, name)
             if bits.S_ISLNK(info.external_attr >> 16):
                 links[path] = archive.read(info, secret).decode()
+                followed.add(name, links[path])
                 continue
             _zip_member(archive, info, path, secret)
             if permissions and mode:

@@ -16,6 +16,7 @@ from runner.api import Record, StateFailed, for_states, here
 TAR, ZIP = "tar", "zip"
 LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
 MOST = 2_000_000  # members
+_MOST_LINKS = 40  # that one name may lead through, as for Linux
 _FLAGS = re.compile(
     r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)"
 )
@@ -176,11 +177,60 @@ def members_of(
         listed = [_without_first(member, strip) for member in listed]
     # "./" itself has no name either
     listed = [member for member in listed if member.name or not strip]
+    links = LinksInside()
+    listed = [links.placed(member) for member in listed]
     check(path, listed)
     if options and kind == TAR:
         chosen = _chosen(file, options)
         listed = [member for member in listed if member.shown.rstrip("/") in chosen]
     return listed
+
+
+class LinksInside:
+    """The links of an archive so far, and where the members behind them go: `lib64/a` behind the
+    link `lib64 -> lib` is `lib/a`, as the tar program has it. What would leave the folder, or lies
+    behind a link that comes later, keeps its name, and is refused by that.
+    """
+
+    def __init__(self) -> None:
+        self._targets: dict[str, str] = {}
+
+    def placed(self, member: Member) -> Member:
+        """The member where it goes to; a link is remembered."""
+        name = self.place(member.name)
+        if member.kind == "link":
+            self.add(name, member.target)
+        target = self.place(plain(member.target)) if member.kind == "hard" else member.target
+        return member._replace(name=name, target=target)
+
+    def add(self, name: str, target: str) -> None:
+        """Remember a link that is at a place."""
+        self._targets[name] = target
+
+    def place(self, name: str) -> str:
+        """A name without a link above it; as it is where that would leave the folder."""
+        if not self._targets:
+            return name
+        *above, last = name.split("/")
+        place: list[str] = []
+        above.reverse()
+        followed = 0
+        while above:
+            part = above.pop()
+            if part == "..":
+                if not place:
+                    return name
+                place.pop()
+            elif part not in ("", "."):
+                place.append(part)
+                target = self._targets.get("/".join(place))
+                if target is not None:
+                    followed += 1
+                    if followed > _MOST_LINKS or target.startswith("/"):
+                        return name
+                    place.pop()
+                    above.extend(reversed(target.split("/")))
+        return "/".join([*place, last])
 
 
 def _without_first(member: Member, strip: int) -> Member:

@@ -61,7 +61,6 @@ WRITES_MANY = ("recurse",)
 # what changes something in each run by its nature
 NON_IDEMPOTENT = {
     "touch": "it sets the times of the file in each run",
-    "copy": "with force it copies in each run",
     "line": "insert at the start or the end does so in each run",
 }
 

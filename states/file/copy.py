@@ -11,7 +11,7 @@ from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed, here
 from runner.api.durability import name_files
 from states.file import _lines
 from states.file._nested import refuse_to_hold, refuse_to_replace
-from states.file._permissions import folder_mode, permissions
+from states.file._permissions import Permissions, folder_mode, permissions
 
 
 @file.validated
@@ -32,7 +32,7 @@ def copy(
 
     name: The target.
     source: The file or folder to copy.
-    force: Copy over what is there, in each run.
+    force: Copy over what is there and differs.
     makedirs: Create missing parent folders.
     preserve: Keep the source's mode and owner.
     user: The owner of the copy; without it the caller.
@@ -68,9 +68,10 @@ def copy(
         refuse_to_hold(name, source)
     if file.is_dir(name):
         refuse_to_replace(name, file.real_path(source))
-    same = occupied and _same(name, source)
     if user is not None and group is None and not preserve:
         group = users.primary_group(str(user)) or None
+    if _is_copy(name, source, None if preserve else permissions(user, group, mode)):
+        return f'"{name}" is a copy of "{source}"'
     changes: dict[str, Any] = {name: source}
     if not preserve:
         changes |= permissions(user, group, mode).changes(
@@ -88,9 +89,7 @@ def copy(
         file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
     if not preserve and file.is_dir(source):
         _set_owner(name, _text(user), _text(group), mode)
-    return f'Copied "{source}" to "{typed_name}"' + (
-        " - files are identical but force flag is set" if same else ""
-    )
+    return f'Copied "{source}" to "{typed_name}"'
 
 
 def _text(value: str | int | None) -> str | None:
@@ -104,10 +103,40 @@ def _set_owner(name: str, user: str | None, group: str | None, mode: str | None)
         file.set_mode(name, mode)
 
 
-def _same(name: str, source: str) -> bool:
-    if (
-        not (file.is_file(name) and file.is_file(source))
-        or file.stat(name).size != file.stat(source).size
-    ):
+def _is_copy(name: str, source: str, wanted: Permissions | None) -> bool:
+    """Return whether a path already is what copying would make of it. wanted: the rights of the
+    copy; None for those of the source.
+    """
+    old, new = file.seen(name, follow=not file.is_dir(source)), file.seen(source)
+    if old is None or new is None or not _is_alike(name, old, source, new, wanted):
         return False
-    return file.same_contents(name, file.streamed(source))
+    if new.type != "dir":
+        return True
+    copied, below = (
+        {entry.path.removeprefix(top.rstrip("/")): entry.path for entry in file.entries_below(top)}
+        for top in (name, source)
+    )
+    rest = None if wanted is None else Permissions()
+    pairs = [(copied[path], below[path]) for path in below.keys() & copied.keys()]
+    return copied.keys() == below.keys() and all(
+        (was := file.seen(there, follow=False)) is not None
+        and (now := file.seen(original, follow=False)) is not None
+        and _is_alike(there, was, original, now, rest)
+        for there, original in pairs
+    )
+
+
+def _is_alike(
+    name: str, old: file.Stat, source: str, new: file.Stat, wanted: Permissions | None
+) -> bool:
+    """Return whether two paths have the same type and contents, and the first its rights."""
+    if wanted is None:
+        wanted = Permissions(new.uid, new.gid, None, new.uid, new.gid)
+    mode = f"{new.bits:04o}" if wanted.mode is None else wanted.mode
+    if old.type != new.type or wanted._replace(mode=mode).changes(old):
+        return False
+    if new.type == "link":
+        return file.readlink(name) == file.readlink(source)
+    return new.type != "file" or (
+        old.size == new.size and file.same_contents(name, file.streamed(source))
+    )

@@ -47,7 +47,8 @@ def made(then: Callable[[Path], None] = lambda tmp: None) -> Callable[[Path], No
         tar(tmp, "many.tgz", ("a", b"1", "file"), ("b", b"2", "file"))
         tar(tmp, "up.tgz", ("../evil", b"x", "file"))
         tar(tmp, "root.tgz", ("/evil", b"x", "file"))
-        tar(tmp, "through.tgz", ("top", b"else", "link"), ("top/evil", b"x", "file"))
+        tar(tmp, "through.tgz", ("top", b"/else", "link"), ("top/evil", b"x", "file"))
+        tar(tmp, "inside.tgz", *TOP, ("top/l", b"sub", "link"), ("top/l/c", b"c", "file"))
         tar(tmp, "pipe.tgz", ("top", b"", "dir"), ("top/p", b"", "pipe"))
         tar(tmp, "out.tgz", *TOP, ("top/l", b"../../etc", "link"))
         tar(tmp, "setuid.tgz", *TOP, ("top/su", b"", "setuid"))
@@ -140,6 +141,7 @@ SCENARIOS = [
     arc("one.tgz", options="--strip 1 --exclude=top/sub", enforce_toplevel=False),
     arc("one.tgz", options="--no-such-option", fails="tar failed"),
     arc("hard.tgz"),
+    arc("inside.tgz"),
     arc("implied.tgz", made(linked_folder("../elsewhere"))),
     arc("implied.tgz", made(linked_folder("../../elsewhere")), fails="are the incorrect type"),
     arc("implied.tgz", made(linked_folder("../../elsewhere")), force=True),

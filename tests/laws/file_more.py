@@ -154,7 +154,8 @@ SCENARIOS = [
         },
         write("f"),
     ),
-    Scenario("file.copy", {**B, "force": True, "preserve": True}, two, converges=False),
+    Scenario("file.copy", {**B, "force": True, "preserve": True}, two),
+    Scenario("file.copy", {**G, "source": "{tmp}/d", "force": True, "makedirs": True}, full_folder),
     Scenario("file.copy", B, two, plans=False),
     Scenario(
         "file.copy",

@@ -54,15 +54,31 @@ DANGERS: list[tuple[str, list[Entry], int]] = [
     ("outside its folder", [("/evil", "x", "file")], 0),
     ("outside its folder", [("a/../evil", "x", "file")], 2),
     ("is a device", [("t/null", "", "char")], 0),
-    ("lies behind the link", [("t/l", "d", "link"), ("t/l/x", "x", "file")], 0),
-    ("lies behind the link", [("t//./l", "d", "link"), ("t/l/x", "x", "file")], 0),
-    ("lies behind the link", [("a/l", "d", "link"), ("b/l/x", "x", "file")], 1),
+    ("lies behind the link", [("t/l", "../../d", "link"), ("t/l/x", "x", "file")], 0),
+    ("lies behind the link", [("t//./l", "/d", "link"), ("t/l/x", "x", "file")], 0),
+    ("lies behind the link", [("a/l", "../d", "link"), ("b/l/x", "x", "file")], 1),
+    ("lies behind the link", [("t/l/x", "x", "file"), ("t/l", "d", "link")], 0),
+    (
+        "lies behind the link",
+        [("t/l", "m", "link"), ("t/m", "l", "link"), ("t/l/x", "", "file")],
+        0,
+    ),
+    (
+        "lies behind the link",
+        [("t/m", "/etc", "link"), ("t/l", "m/..", "link"), ("t/l/x", "x", "file")],
+        0,
+    ),
+    (
+        "has the name of a link",
+        [("t/k", "d", "link"), ("t/d/l", "/e", "link"), ("t/k/l", "", "file")],
+        0,
+    ),
     ("has the name of a link", [("t/l", "d", "link"), ("t/l", "x", "file")], 0),
     ("has the name of a link", [("t/l", "d", "link"), ("./t//l", "x", "file")], 0),
     ("has the name of a link", [("a/l", "d", "link"), ("b/l", "x", "file")], 1),
     ("is a hard link", [("t/h", "/etc/shadow", "hard")], 0),
     ("is a hard link", [("t/h", "../x", "hard")], 0),
-    ("is a hard link", [("t/l", "d", "link"), ("t/h", "t/l/x", "hard")], 0),
+    ("is a hard link", [("t/l", "/d", "link"), ("t/h", "t/l/x", "hard")], 0),
 ]
 
 
@@ -103,6 +119,39 @@ def test_links_inside_are_fine(tmp_path: Path) -> None:
     top = tmp_path / "out/t"
     assert (top / "b/l").read_text() == "text"
     assert (top / "h").stat().st_ino == (top / "a").stat().st_ino
+
+
+@pytest.mark.parametrize("options", ["", "--strip-components=1", "--exclude=nothing"])
+def test_members_behind_links_inside_go_where_these_lead(tmp_path: Path, options: str) -> None:
+    entries: list[Entry] = [
+        ("t/usr/lib/a", "a", "file"),
+        ("t/lib", "usr/lib", "link"),
+        ("t/lib64", "lib", "link"),
+        ("t/lib64/b", "b", "file"),
+        ("t/lib/sub/c", "c", "file"),
+        ("t/usr/up", "../lib/sub", "link"),
+        ("t/lib/h", "t/lib64/b", "hard"),
+    ]
+    path = str(tar(tmp_path / "a.tgz", *entries))
+    if not options:
+        entries.append(("t/usr/up/d", "d", "file"))
+        path = str(tar(tmp_path / "a.tgz", *entries))
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+            for name, text, kind in entries[:-2]:
+                info = zipfile.ZipInfo(name)
+                info.external_attr = (0o120777 if kind == "link" else 0o100644) << 16
+                made.writestr(info, text)
+    arguments = {"enforce_toplevel": False, "options": options or None}
+    for source in [path] if options else [path, str(tmp_path / "a.zip")]:
+        out = tmp_path / f"out-{source[-3:]}"
+        assert apply(extracted, str(out), [source], **arguments)
+        top = out if "strip" in options else out / "t"
+        assert (top / "usr/lib/b").read_text() == "b"
+        assert (top / "usr/lib/sub/c").read_text() == "c"
+        assert os.readlink(top / "lib64") == "lib"
+        if source == path:
+            assert (top / "usr/lib/h").stat().st_ino == (top / "usr/lib/b").stat().st_ino
+        assert not apply(extracted, str(out), [source], **arguments).changes
 
 
 def test_the_folders_above_a_file_are_not_resolved_for_each(
