@@ -49,7 +49,7 @@ def present(
     dayweek: Field = "*",
     comment: str | None = None,
     commented: bool = False,
-    identifier: Line | bool | None = None,
+    identifier: Line | bool | None = True,
     special: Special | None = None,
     adopt: bool = False,
 ) -> Planned:
@@ -63,7 +63,7 @@ def present(
     commented: Have the entry in the crontab, but switched off; a minute that starts with `#` means
       the same.
     identifier: What the entry is known by when its command or time changes; without it the command.
-      With false a line that has none stays without it.
+      With false a line that has none stays without it, with null it has none.
     special: A name for the time instead of the five fields, such as `@daily`.
     adopt: Take a line of this command that somebody wrote by hand for the entry; it is changed
       where it stands (Salt adds another line).
@@ -101,7 +101,9 @@ def present(
     time = special or " ".join(" ".join(fields).split())
     if old and old[2].time.lower() == time.lower():  # Salt writes `jan` for `JAN`
         time = old[2].time
-    mark = old[2].identifier if old and identifier is False else known
+    mark = known if identifier is not None else ""
+    if old and identifier is False:
+        mark = old[2].identifier
     new = cron.CronEntry(time, name, mark, remark, commented)
     if handmade:
         new = new._replace(identifier="", comment="")

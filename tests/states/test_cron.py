@@ -105,6 +105,10 @@ def test_entries_of_salt_are_what_they_are(tab: Machine) -> None:
     tab.results("sls", "new")
     new = "# SALT_CRON_IDENTIFIER:/bin/new\n* * * * * /bin/new\n"
     assert (tab.folder / "tab").read_text() == OF_SALT + new
+    tab.write(new="/bin/new:\n  cron.present: [identifier: null]\n")
+    assert tab.results("sls", "new")["/bin/new"]["changes"] == {"root": "/bin/new"}
+    assert (tab.folder / "tab").read_text() == OF_SALT + "* * * * * /bin/new\n"
+    assert tab.results("sls", "new")["/bin/new"]["changes"] == {}
 
 
 # every program `crontab` is noted; it refuses what has BAD in it
