@@ -105,3 +105,8 @@ def _moved(line: str, down: int) -> str:
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends; form feeds and the like end none."""
     return list(io.StringIO(text, newline="\n"))
+
+
+def plain_lines(text: str) -> list[str]:
+    """The lines of a text without their ends, LF or CR LF."""
+    return [line.removesuffix("\n").removesuffix("\r") for line in lines_of(text)]

@@ -15,6 +15,7 @@ from modules.file.bounded_regex import matches
 from modules.file.differences import diff as diff
 from modules.file.differences import lines_of as lines_of
 from modules.file.differences import not_shown, unified
+from modules.file.differences import plain_lines as plain_lines
 from modules.file.differences import shown as shown
 from modules.file.edits import added, ending
 from modules.file.edits import compiled as compiled
@@ -78,7 +79,7 @@ def spaced_diff(old: str, new: str) -> str:
     """The unified diff that file.append reports: an empty line after headings, none at the end."""
     if large := not_shown(len(old), len(new)):
         return large
-    return "\n".join(unified(shown(old), shown(new), str.splitlines, "\n"))
+    return "\n".join(unified(shown(old), shown(new), plain_lines, "\n"))
 
 
 def parent(name: str) -> str:
@@ -304,7 +305,7 @@ def add_lines(
     if not exists and (missing := parent_lacking(name, makedirs)):
         raise StateFailed(f"{name}: file not found", missing=missing)
     old = text_at(name) if exists else WholeText("")
-    lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
+    lines = [line for chunk in wanted if missing_lines(old, chunk) for line in plain_lines(chunk)]
     if not lines:
         return f"File {name} is in correct state"
     new = old.edited(adding(old, "\n".join(lines), at_end)) or ""

@@ -118,7 +118,9 @@ def keyvalue(
         return ""
     comment = f"File {name} is set to be changed ({changed} lines modified, {deleted} deleted)"
     if show_changes:
-        comment += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
+        comment += "\nPredicted diff:\n" + "".join(
+            f"\r\t\t{line}\n" for line in _lines.plain_lines(diff)
+        )
     yield Plan(
         {"diff": diff if show_changes else True}, comment, provides=_lines.provided(name, new)
     )

@@ -32,11 +32,11 @@ def prepend(
             - text: This machine is managed.
     """
     wanted = sources.or_given(text)
-    head = [line for chunk in wanted for line in chunk.splitlines()]
+    head = [line for chunk in wanted for line in _lines.plain_lines(chunk)]
 
     def missing(old: _lines.Text, chunk: str) -> bool:
         if header:
-            return old.first().splitlines()[: len(head)] != head
+            return _lines.plain_lines(old.first())[: len(head)] != head
         return not _lines.has_lines(old, chunk)
 
     return (

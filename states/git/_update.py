@@ -202,19 +202,23 @@ class Update(Difference):
             )
         self.known = True
 
-    def _foresee_fetch(self) -> Plan | None:
-        """The Plan with what a fetch would bring. Raises StateFailed as that would, and where
-        something is refused after it.
+    def _foresee_fetch(self) -> Plan | str:
+        """The Plan with what a fetch would bring; only the comment where the clone alone would
+        know of it. Raises StateFailed as the fetch would, and where something is refused after it.
         """
-        if self.known:
-            return None
+        if not self.known:
+            self._look_at_fetched()
+        plan = self._plan()
+        return plan if plan.changes or not plan.exact else plan.comment
+
+    def _look_at_fetched(self) -> None:
+        """Have the commits that a fetch would bring, where they can be foreseen."""
         fetched = self.repository.fetched_aside(*self._fetch_words(self.repository.url))
         if fetched:
             self.repository = fetched
             self._require_revision()
             self.new_tags, self.moved_tag = self.tags_to_fetch(), False
             self.refuse()
-        return self._plan()
 
     def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options

@@ -82,7 +82,7 @@ def latest(
     bare: Clone without a work tree.
     mirror: Clone without a work tree, with all references of the remote, and keep them equal.
     remote: The name of the remote in the clone.
-    fetch_tags: Fetch all tags; false only those of commits that are fetched.
+    fetch_tags: Fetch all tags; false, or with `depth`, only those of commits that are fetched.
     sync_tags: Remove tags that the remote does not have.
     depth: How many commits to clone; without it all.
     identity: Private keys for ssh (paths, or salt:// files of the tree).

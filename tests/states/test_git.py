@@ -17,7 +17,7 @@ from command import Machine
 from harness import HarnessHere, apply, look
 from needing import require, require_root
 
-from runner.api import Plan, StateFailed, changes_allowed, running
+from runner.api import Done, Plan, StateFailed, changes_allowed, running
 from states.git.cloned import cloned
 from states.git.config import config_set, config_unset
 from states.git.detached import detached
@@ -219,7 +219,9 @@ def test_a_dry_run_of_a_commit_that_stays_out_tells_of_the_fetch(
     more = MORE.replace("git tag v3; ", "")
     url, target = start(made, tmp_path, CLONE + more)
     planned = look(latest, url, target, update_head=False)
+    assert isinstance(planned, Done), "nothing that a result reports"
     assert planned.comment == "Remote 'origin' would be fetched."
+    assert apply(latest, url, target, update_head=False).changes == {}
 
 
 def test_branches_with_a_line_end_in_their_names(made: Path, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from states.file.prepend import prepend
         ("a\n", ["it's a \"q"], "a\nit's a \"q\n"),
         ("a\n", [""], None),
         ("a\n", [12, True], "a\n12\nTrue\n"),
+        ("a\n", ["x\fy\u2028z\r\nw\x85"], "a\nx\fy\u2028z\nw\x85\n"),
     ],
 )
 def test_append(tmp_path: Path, before: str | None, text: list[str], after: str | None) -> None:

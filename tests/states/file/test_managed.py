@@ -50,6 +50,7 @@ CONTENTS: list[tuple[Any, dict[str, Any], bytes]] = [
     ("", {}, b""),
     (["a\n", "b"], {}, b"a\nb\n"),
     ("a\r\nb\r\n\r\n", {"contents_newline": False}, b"a\nb"),  # pasted from Windows
+    ("a\fb\u2028c\x85", {}, "a\fb\u2028c\x85\n".encode()),  # they end no line
     (["a\r\nb", "c\r"], {}, b"a\nb\nc\n"),
     ([1.5, True, None, "x"], {}, b"1.5\nTrue\nNone\nx\n"),
     (12, {}, b"12\n"),
