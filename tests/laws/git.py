@@ -109,7 +109,7 @@ SCENARIOS = [
     git("latest", REMOTE + "git clone -q --bare r wt", plans=False, bare=True),
     git("latest", CLONE, plans=False, fetch_tags=False),
     git("latest", CLONE + MORE, force_fetch=True, sync_tags=False, submodules=True),
-    git("latest", CLONE + MORE, update_head=False),
+    git("latest", CLONE + MORE + "git -C r tag more; ", update_head=False),
     git("latest", CLONE, plans=False, update_head=False, branch="other"),
     git("latest", CLONE + "git -C r branch fresh v1; ", rev="fresh", branch="fresh"),
     git("latest", CLONE + "git -C r tag -d v1; "),
