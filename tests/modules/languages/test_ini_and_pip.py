@@ -93,6 +93,18 @@ def test_an_option_may_have_no_value(tmp_path: Path) -> None:
     assert path.read_text() == text
 
 
+def test_a_section_of_a_section_is_found_again(tmp_path: Path) -> None:
+    """As ConfigObj nests them: [[Name]]."""
+    path = tmp_path / "weewx.conf"
+    path.write_text("[Std]\na = 1\n[[Sub]]\nb = 2\n[[[x]]]\n")
+    with running(HarnessHere()), changes_allowed():
+        assert ini.set_option(str(path), {"[Sub]": {"b": 2}}) == {}
+        ini.set_option(str(path), {"[Sub]": {"c": 3}, "Std": {"a": 4}, "[new]": {"d": 5}})
+        assert ini.set_option(str(path), {"[new]": {"d": 5}}) == {}
+    text = "[Std]\na = 4\n[[Sub]]\nb = 2\nc = 3\n[[[x]]]\n\n[[new]]\nd = 5\n"
+    assert path.read_text() == text
+
+
 def test_only_line_feeds_end_a_line_and_lines_end_as_those_of_their_file(tmp_path: Path) -> None:
     path = tmp_path / "x.ini"
     path.write_bytes("[s]\r\na = 1\u2028b = 2\x0c\r\nc = 3\r\n".encode())
