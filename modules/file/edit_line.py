@@ -102,10 +102,20 @@ def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) 
     )
 
 
+def _are_at_end(body: list[str], content: str, end: str) -> bool:
+    """Return whether the several lines of a content are the first or the last of a file."""
+    wanted = [line.strip() for line in content.strip().split("\n")]
+    there = [line.strip() for line in body]
+    while there and not there[-1]:
+        there.pop()
+    return (there[: len(wanted)] if end == "start" else there[-len(wanted) :]) == wanted
+
+
 def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
     edges = {"start": body, "end": body[::-1]}
-    if place.location in edges and _stands_at_end(
-        edges[place.location], content.strip(), place.beside
+    if place.location in edges and (
+        _stands_at_end(edges[place.location], content.strip(), place.beside)
+        or _are_at_end(body, content, place.location)
     ):
         return body
     if place.location == "start":
@@ -132,14 +142,21 @@ def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
 
 def _with_line(body: list[str], at: int, neighbour: int, content: str, line: str) -> list[str]:
     """The lines with one more, unless the neighbour that would be it is it. neighbour: its
-    number.
+    number; of a content of several lines that of the first, or of the last above it.
     """
-    if 0 <= neighbour < len(body) and body[neighbour].removesuffix("\r") in (content, line):
+    more = line.count("\n")
+    first = neighbour if neighbour >= at else neighbour - more
+    if neighbour >= 0 <= first and _joined(body[first : first + more + 1]) in (content, line):
         return body
     if at == len(body):
         return [*_ended(body), line]
     end = "\r" if body[max(at - 1, 0)].endswith("\r") else ""
     return [*body[:at], line + end, *body[at:]]
+
+
+def _joined(lines: list[str]) -> str | None:
+    """The text of some lines; None for none."""
+    return "\n".join(line.removesuffix("\r") for line in lines) if lines else None
 
 
 def _ended(body: list[str]) -> list[str]:
@@ -161,15 +178,15 @@ def _ensured(body: list[str], content: str, place: LinePlace) -> list[str]:
     if _is_neighbour(body, content, at_after, at_before):
         return body
     if at_after is not None and at_before is not None:
+        wanted = _indented(body[at_after], content, place)
+        if _joined(body[at_after + 1 : at_before]) in (content, wanted):
+            return body
         if not 1 <= at_before - at_after <= 2:
             raise StateFailed('Found more than one line between boundaries "before" and "after".')
         if at_before - at_after == 1:
-            return _with_line(
-                body, at_before, -1, content, _indented(body[at_after], content, place)
-            )
-        next_line = body[at_after + 1]
-        new = _indented(body[at_after], content, place) + ("\r" if next_line.endswith("\r") else "")
-        return [*body[: at_after + 1], new, *body[at_before:]]
+            return _with_line(body, at_before, -1, content, wanted)
+        end = "\r" if body[at_after + 1].endswith("\r") else ""
+        return [*body[: at_after + 1], wanted + end, *body[at_before:]]
     if at_after is not None:
         return _with_line(
             body, at_after + 1, at_after + 1, content, _indented(body[at_after], content, place)

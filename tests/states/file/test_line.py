@@ -24,6 +24,17 @@ TEXT = "a\nb\n  c\nd = 1\n"
         # of YAML's `|`
         (TEXT, {"mode": "ensure", "content": "x", "after": "^b\n"}, "a\nb\nx\n  c\nd = 1\n"),
         (TEXT, {"mode": "insert", "content": "x", "before": "^b\n"}, "a\nx\nb\n  c\nd = 1\n"),
+        # several lines, as `|` has them
+        (TEXT, {"mode": "insert", "content": "x\ny\n", "after": "^a"}, "a\nx\ny\nb\n  c\nd = 1\n"),
+        (TEXT, {"mode": "insert", "content": "x\ny", "before": "^b"}, "a\nx\ny\nb\n  c\nd = 1\n"),
+        (TEXT, {"mode": "insert", "content": "x\ny", "location": "start"}, f"x\ny\n{TEXT}"),
+        (TEXT, {"mode": "insert", "content": "x\ny", "location": "end"}, f"{TEXT}\nx\ny"),
+        (TEXT, {"mode": "ensure", "content": "x\ny", "after": "c"}, "a\nb\n  c\n  x\ny\nd = 1\n"),
+        (
+            TEXT,
+            {"mode": "ensure", "content": "x\ny", "after": "^a", "before": "^b"},
+            "a\nx\ny\nb\n  c\nd = 1\n",
+        ),
         ("a\n", {"mode": "delete", "match": "^$"}, "a\n"),
         (TEXT, {"mode": "replace", "content": "d = 2", "match": "^d"}, "a\nb\n  c\nd = 2\n"),
         (TEXT, {"mode": "replace", "content": "x ", "match": "c"}, "a\nb\n  x\nd = 1\n"),
@@ -74,6 +85,8 @@ def test_line(tmp_path: Path, before: str, arguments: dict[str, Any], after: str
     assert done.comment == (
         "Changes were made" if after != before else "No changes needed to be made"
     )
+    if "\n" in arguments.get("content", ""):
+        assert apply(line, str(path), **arguments).changes == {}, "it converges"
 
 
 @pytest.mark.parametrize(
