@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import guard_host
+import passed
 import pytest
 from command import ROOT, Machine
 from starting import running
@@ -32,6 +33,9 @@ Both use real servers (PostgreSQL, Prometheus ...), and say what they skip where
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="leave out what tests/slow.txt names")
     parser.addoption("--rest", action="store_true", help="only what --fast leaves out")
+    parser.addoption(
+        "--record", action="store_true", help="note in tests/passed.txt which of its files pass"
+    )
     parser.addoption("--shuffle-seed", metavar="N", help="in an order that N decides: files, tests")
 
 
@@ -40,6 +44,12 @@ def _slow() -> frozenset[Path]:
     """The files and directories that take long, and `FILE::TEST` of single tests."""
     lines = (ROOT / "tests/slow.txt").read_text().splitlines()
     return frozenset(ROOT / "tests" / line for line in lines if not line.startswith("#"))
+
+
+@cache
+def _passed_before() -> frozenset[Path]:
+    """The files of tests/passed.txt that need not run again."""
+    return passed.unchanged(ROOT)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -56,7 +66,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.getoption("--rest") and collection_path.is_file() and not _lies_in(collection_path):
         some = any(str(path).startswith(f"{collection_path}::") for path in _slow())
         return None if some else True
-    return None
+    return True if config.getoption("--rest") and collection_path in _passed_before() else None
 
 
 def _lies_in(path: Path) -> bool:
@@ -86,9 +96,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say what a fast run left out."""
+    """Say what a fast run left out, or one of the rest; note what passed."""
     if config.getoption("--fast"):
         terminalreporter.write_line(LEFT_OUT.format(places=len(_slow())))
+    if config.getoption("--rest"):
+        names = " ".join(sorted(path.name for path in _passed_before()))
+        terminalreporter.write_line(f"Left out, as they passed with what they test: {names}")
+    if config.getoption("--record"):
+        files = {
+            outcome: {config.rootpath / report.nodeid.partition("::")[0] for report in reports}
+            for outcome, reports in terminalreporter.stats.items()
+            if outcome in ("passed", "failed", "error", "skipped")
+        }
+        passed.record(ROOT, files.pop("passed", set()).difference(*files.values()))
 
 
 @pytest.hookimpl(wrapper=True)
