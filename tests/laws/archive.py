@@ -107,7 +107,7 @@ def arc(
         "archive.extracted",
         given,
         setup,
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         converges=not args.get("overwrite"),
     )

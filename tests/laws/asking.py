@@ -42,9 +42,7 @@ def ask(
 ) -> Scenario:
     function = "http.wait_for_successful_query" if wait else "http.query"
     given = {"name": served(_Answers) + path, **args}
-    return Scenario(
-        function, given, with_files, plans=not fails, fails=fails, breaks=breaks, converges=False
-    )
+    return Scenario(function, given, with_files, fails=fails, breaks=breaks, converges=False)
 
 
 FILES = {
@@ -137,29 +135,15 @@ SCENARIOS = [
         header_list=[],
         test_url="http://x",
     ),
+    Scenario("http.query name=http://127.0.0.1:1/ status=200", breaks="refused", converges=False),
+    Scenario("environ.setenv name=LAWS_A value=x update_minion=true"),
     Scenario(
-        "http.query",
-        {"name": "http://127.0.0.1:1/", "status": 200},
-        breaks="refused",
-        converges=False,
+        "environ.setenv name=many false_unsets=true", {"value": {"LAWS_B": "1", "LAWS_C": False}}
     ),
-    Scenario("environ.setenv", {"name": "LAWS_A", "value": "x", "update_minion": True}),
-    Scenario(
-        "environ.setenv",
-        {"name": "many", "value": {"LAWS_B": "1", "LAWS_C": False}, "false_unsets": True},
-    ),
-    Scenario(
-        "environ.setenv", {"name": "LAWS_NEVER", "value": False, "false_unsets": True}, plans=False
-    ),
-    Scenario(
-        "environ.setenv", {"name": "LAWS_D", "value": 1}, fails="must be string, dict or False"
-    ),
-    Scenario(
-        "environ.setenv",
-        {"name": "LAWS_D", "value": "1", "permanent": True},
-        fails="no registry here",
-    ),
-    Scenario("environ.setenv", {"name": "LAWS_E", "value": "1", "clear_all": True}, machine=True),
+    Scenario("environ.setenv name=LAWS_NEVER value=false false_unsets=true", plans=False),
+    Scenario("environ.setenv name=LAWS_D value=1", fails="must be string, dict or False"),
+    Scenario("environ.setenv name=LAWS_D permanent=true", {"value": "1"}, fails="no registry here"),
+    Scenario("environ.setenv name=LAWS_E clear_all=true", {"value": "1"}, machine=True),
 ]
 KINDS = (
     "beacons",

@@ -22,7 +22,7 @@ def on(
     return Scenario(
         "augeas.change",
         given,
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         machine=True,
         layer="volumes",

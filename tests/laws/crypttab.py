@@ -22,7 +22,7 @@ def twice(tmp: Path) -> None:
 def on(function: str, setup: Any = written, plans: bool = True, **args: Any) -> Scenario:
     fails = args.pop("fails", None)
     given = {"name": "data", "config": "{tmp}/f", **args}
-    return Scenario(f"crypttab.{function}", given, setup, plans=plans and not fails, fails=fails)
+    return Scenario(f"crypttab.{function}", given, setup, plans=plans, fails=fails)
 
 
 AS_IT_IS = {"device": "/dev/vdx", "key_file": "/etc/key", "options": {"tries": 3, "luks": True}}

@@ -63,14 +63,14 @@ def files(**texts: str) -> Callable[[Path], None]:
 def conf(key: str, value: Any, setting: Any = None, **more: Any) -> Scenario:
     given = {"key": key, "value": value, "conf_file": "{tmp}/conf"}
     given |= {} if setting is None else {"setting": setting}
-    plans = more.pop("plans", True) and "fails" not in more
+    plans = more.pop("plans", True)
     return Scenario("logrotate.set", given, files(conf=CONF), plans=plans, **more)
 
 
 def time(function: str, text: str, **more: Any) -> Scenario:
     fails, plans = more.pop("fails", None), more.pop("plans", True)
     given = {"conf_file": "{tmp}/conf", **more}
-    return Scenario(function, given, files(conf=text), plans=plans and not fails, fails=fails)
+    return Scenario(function, given, files(conf=text), plans=plans, fails=fails)
 
 
 def process(function: str, name: str, **more: Any) -> Scenario:
@@ -81,7 +81,7 @@ def process(function: str, name: str, **more: Any) -> Scenario:
         f"supervisord.{function}",
         {"name": name, "bin_env": "{tmp}/ctl", **more},
         files(ctl=CTL, processes=listed + "group:b   EXITED   y\n"),
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         breaks=breaks,
         converges=converges,
@@ -96,7 +96,7 @@ def profile(function: str, mode: str, name: str = "usr.bin.demo", **more: Any) -
     prepare = tool("apparmor_parser", PARSER) + tool("aa-status", STATUS)
     prepare += "mkdir -p /etc/apparmor.d; cd /etc/apparmor.d; touch usr.bin.demo broken\n"
     prepare += f"echo {mode} >/run/demo\n"
-    plans = more.pop("plans", True) and "fails" not in more
+    plans = more.pop("plans", True)
     return Scenario(
         f"apparmor.{function}", {"name": name}, plans=plans, machine=True, prepare=prepare, **more
     )
@@ -111,7 +111,7 @@ def cert(more_prepare: str = "", name: str = "www.x", **more: Any) -> Scenario:
     return Scenario(
         "acme.cert",
         {"name": name, **more},
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         breaks=breaks,
         machine=True,

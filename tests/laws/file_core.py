@@ -81,137 +81,99 @@ LOCAL = {**F, "source": "{tmp}/tree/plain"}
 M = "file.managed"
 
 MANAGED = [
-    Scenario(M, PLAIN, tree()),
-    Scenario(M, PLAIN, tree(same), plans=False),
-    Scenario(M, {**PLAIN, "backup": "minion", "mode": "0600"}, tree(old)),
-    Scenario(M, {**PLAIN, "mode": "keep", "user": HERE, "group": os.getegid()}, tree(old)),
-    Scenario(M, {**PLAIN, "source": ["salt://no", "{tmp}/no", "salt://plain"]}, tree()),
+    Scenario("file.managed", PLAIN, tree()),
+    Scenario("file.managed", PLAIN, tree(same), plans=False),
+    Scenario("file.managed backup=minion", {**PLAIN, "mode": "0600"}, tree(old)),
+    Scenario("file.managed mode=keep", {**PLAIN, "user": HERE, "group": os.getegid()}, tree(old)),
     Scenario(
-        M,
-        {**PLAIN, "source": "salt://no"},
-        tree(),
-        fails="not found in saltenv 'base'",
-        plans=False,
+        "file.managed", {**PLAIN, "source": ["salt://no", "{tmp}/no", "salt://plain"]}, tree()
     ),
+    Scenario("file.managed source=salt://no", PLAIN, tree(), fails="not found in saltenv 'base'"),
     Scenario(
-        M,
+        "file.managed",
         {**PLAIN, "source": ["salt://no"] * 2},
         tree(),
         fails="none of the specified sources",
-        plans=False,
+    ),
+    Scenario("file.managed source=gopher://x", F, tree(), fails="gopher://x does not exist"),
+    Scenario("file.managed source=http://x/y", F, tree(), fails="please set source_hash"),
+    Scenario("file.managed keep_source=false", {**LOCAL, "source_hash": f"sha256={SHA}"}, tree()),
+    Scenario(
+        "file.managed source_hash=salt://sums source_hash_name=plain use_etag=true", LOCAL, tree()
     ),
     Scenario(
-        M, {**F, "source": "gopher://x"}, tree(), fails="gopher://x does not exist", plans=False
-    ),
-    Scenario(M, {**F, "source": "http://x/y"}, tree(), fails="please set source_hash", plans=False),
-    Scenario(M, {**LOCAL, "source_hash": f"sha256={SHA}", "keep_source": False}, tree()),
-    Scenario(
-        M,
-        {**LOCAL, "source_hash": "salt://sums", "source_hash_name": "plain", "use_etag": True},
-        tree(),
-    ),
-    Scenario(
-        M,
+        "file.managed",
         {**LOCAL, "source_hash": "0" * 64},
         tree(),
         fails="does not match actual checksum",
-        plans=False,
     ),
     Scenario(
-        M, {**LOCAL, "source_hash": "0" * 64, "skip_verify": True, "verify_ssl": False}, tree()
+        "file.managed skip_verify=true verify_ssl=false", {**LOCAL, "source_hash": "0" * 64}, tree()
     ),
-    Scenario(M, {**F, "source": "{tmp}/no"}, tree(), fails="does not exist", plans=False),
+    Scenario("file.managed source={tmp}/no", F, tree(), fails="does not exist"),
     Scenario(
-        M,
-        {**F, "source": "salt://x.j2", "template": "jinja", "context": {"greeting": "hi"}},
-        tree(old),
+        "file.managed source=salt://x.j2 template=jinja context='{greeting: hi}'", F, tree(old)
     ),
-    Scenario(M, {**TEXT, "template": "jinja", "defaults": {"greeting": 1}}, tree(old)),
-    Scenario(M, {**F, "contents": "x {{ zone }}", "template": "jinja", "zone": "a"}, tree(old)),
-    Scenario(M, {**TEXT, "template": "zork"}, tree(), fails="is not supported", plans=False),
-    Scenario(M, TEXT, tree(same), plans=False),
-    Scenario(M, {**TEXT, "contents_newline": False, "new_file_diff": True}, tree()),
+    Scenario("file.managed template=jinja defaults='{greeting: 1}'", TEXT, tree(old)),
+    Scenario("file.managed contents='x {{ zone }}' template=jinja zone=a", F, tree(old)),
+    Scenario("file.managed template=zork", TEXT, tree(), fails="is not supported"),
+    Scenario("file.managed", TEXT, tree(same), plans=False),
+    Scenario("file.managed contents_newline=false new_file_diff=true", TEXT, tree()),
     Scenario(
-        M,
-        {**F, "contents": ["grüß", 1, True], "encoding": "latin-1", "encoding_errors": "replace"},
-        tree(),
+        "file.managed contents=[grüß,1,true] encoding=latin-1 encoding_errors=replace", F, tree()
     ),
+    Scenario("file.managed contents=€ encoding=latin-1", F, tree(), fails="can't encode"),
+    Scenario("file.managed allow_empty=false", {**F, "contents": ""}, tree(), fails="allow_empty"),
+    Scenario("file.managed", {**F, "contents": ""}, tree(old)),
+    Scenario("file.managed contents='{a: 1}'", F, tree()),
+    Scenario("file.managed contents=[]", F, tree(), fails="not a string or list"),
+    Scenario("file.managed contents_grains=os", F, tree()),
+    Scenario("file.managed contents_grains=zork", F, tree(), fails="Grain zork does not exist"),
     Scenario(
-        M, {**F, "contents": "€", "encoding": "latin-1"}, tree(), fails="can't encode", plans=False
-    ),
-    Scenario(
-        M, {**F, "contents": "", "allow_empty": False}, tree(), fails="allow_empty", plans=False
-    ),
-    Scenario(M, {**F, "contents": ""}, tree(old)),
-    Scenario(M, {**F, "contents": {"a": 1}}, tree()),
-    Scenario(M, {**F, "contents": []}, tree(), fails="not a string or list", plans=False),
-    Scenario(M, {**F, "contents_grains": "os"}, tree()),
-    Scenario(
-        M, {**F, "contents_grains": "zork"}, tree(), fails="Grain zork does not exist", plans=False
+        "file.managed contents_pillar=a|b contents_delimiter=|", F, tree(), fails="Pillar a|b"
     ),
     Scenario(
-        M,
-        {**F, "contents_pillar": "a|b", "contents_delimiter": "|"},
-        tree(),
-        fails="Pillar a|b",
-        plans=False,
+        "file.managed source=salt://plain", TEXT, tree(), fails="cannot be used in combination"
     ),
+    Scenario("file.managed contents_pillar=a", TEXT, tree(), fails="Only one of"),
+    Scenario("file.managed mode=keep", TEXT, tree(), fails="Mode preservation"),
+    Scenario("file.managed show_changes=false", TEXT, tree(old)),
+    Scenario("file.managed", TEXT, tree(binary)),
+    Scenario("file.managed replace=false", TEXT, tree(old), plans=False),
+    Scenario("file.managed replace=false", {**TEXT, "mode": "0600"}, tree(old)),
+    Scenario("file.managed create=false", TEXT, tree(), plans=False),
+    Scenario("file.managed", F, tree()),
+    Scenario("file.managed", F, tree(old), plans=False),
+    Scenario("file.managed", {**F, "mode": "0640"}, tree(old), plans=False),
     Scenario(
-        M,
-        {**TEXT, "source": "salt://plain"},
-        tree(),
-        fails="cannot be used in combination",
-        plans=False,
-    ),
-    Scenario(M, {**TEXT, "contents_pillar": "a"}, tree(), fails="Only one of", plans=False),
-    Scenario(M, {**TEXT, "mode": "keep"}, tree(), fails="Mode preservation", plans=False),
-    Scenario(M, {**TEXT, "show_changes": False}, tree(old)),
-    Scenario(M, TEXT, tree(binary)),
-    Scenario(M, {**TEXT, "replace": False}, tree(old), plans=False),
-    Scenario(M, {**TEXT, "replace": False, "mode": "0600"}, tree(old)),
-    Scenario(M, {**TEXT, "create": False}, tree(), plans=False),
-    Scenario(M, F, tree()),
-    Scenario(M, F, tree(old), plans=False),
-    Scenario(M, {**F, "mode": "0640"}, tree(old), plans=False),
-    Scenario(
-        M,
-        {"name": "{tmp}/out/a/b", "contents": "x"},
-        tree(),
+        "file.managed name={tmp}/out/a/b contents=x",
+        setup=tree(),
         fails="Parent directory not present",
-        plans=False,
     ),
     Scenario(
-        M, {"name": "{tmp}/out/a/b", "contents": "x", "makedirs": True, "dir_mode": "0711"}, tree()
+        "file.managed name={tmp}/out/a/b contents=x makedirs=true", {"dir_mode": "0711"}, tree()
+    ),
+    Scenario("file.managed name={tmp}/out contents=x", setup=tree(), fails="is a directory"),
+    Scenario(
+        "file.managed user=no-one-here", TEXT, tree(), fails="User no-one-here is not available"
     ),
     Scenario(
-        M, {"name": "{tmp}/out", "contents": "x"}, tree(), fails="is a directory", plans=False
+        "file.managed group=no-one-here", TEXT, tree(), fails="Group no-one-here is not available"
+    ),
+    Scenario("file.managed name={tmp}/out/l contents=x follow_symlinks=false", setup=tree(linked)),
+    Scenario("file.managed name={tmp}/out/l contents=x", setup=tree(linked)),
+    Scenario("file.managed name={tmp}/out/dangling contents=x", setup=tree(linked)),
+    Scenario("file.managed check_cmd='grep hello' tmp_dir={tmp}/out tmp_ext=.conf", TEXT, tree()),
+    Scenario("file.managed ignore_ordering=true", {**F, "contents": "world\nhello"}, tree(same)),
+    Scenario(
+        "file.managed ignore_whitespace=true", {**F, "contents": "hello  \nworld"}, tree(same)
     ),
     Scenario(
-        M,
-        {**TEXT, "user": "no-one-here"},
-        tree(),
-        fails="User no-one-here is not available",
-        plans=False,
+        "file.managed ignore_comment_characters=#",
+        {**F, "contents": "hello\nworld # x"},
+        tree(same),
     ),
-    Scenario(
-        M,
-        {**TEXT, "group": "no-one-here"},
-        tree(),
-        fails="Group no-one-here is not available",
-        plans=False,
-    ),
-    Scenario(M, {"name": "{tmp}/out/l", "contents": "x", "follow_symlinks": False}, tree(linked)),
-    Scenario(M, {"name": "{tmp}/out/l", "contents": "x"}, tree(linked)),
-    Scenario(M, {"name": "{tmp}/out/dangling", "contents": "x"}, tree(linked)),
-    Scenario(
-        M, {**TEXT, "check_cmd": "grep hello", "tmp_dir": "{tmp}/out", "tmp_ext": ".conf"}, tree()
-    ),
-    Scenario(M, {**F, "contents": "world\nhello", "ignore_ordering": True}, tree(same)),
-    Scenario(M, {**F, "contents": "hello  \nworld", "ignore_whitespace": True}, tree(same)),
-    Scenario(
-        M, {**F, "contents": "hello\nworld # x", "ignore_comment_characters": "#"}, tree(same)
-    ),
-    Scenario(M, {**TEXT, "attrs": "e"}, tree(same), plans=False),
+    Scenario("file.managed attrs=e", TEXT, tree(same), plans=False),
 ]
 
 D = {"name": "{tmp}/out/d"}
@@ -219,67 +181,57 @@ N = {"name": "{tmp}/out/new"}
 FD = "file.directory"
 
 DIRECTORY = [
-    Scenario(FD, D, tree()),
-    Scenario(FD, D, tree(filled), plans=False),
-    Scenario(FD, {**N, "mode": "0700", "user": HERE, "group": os.getegid()}, tree()),
-    Scenario(FD, {"name": "{tmp}/out/a/b/c", "makedirs": True, "dir_mode": "0711"}, tree()),
-    Scenario(FD, {"name": "{tmp}/out/a/b/c"}, tree(), fails="No directory to create", plans=False),
-    Scenario(FD, {**D, "mode": "0700"}, tree(filled)),
-    Scenario(FD, {**D, "dir_mode": "0700", "file_mode": "0600", "recurse": ["mode"]}, tree(filled)),
+    Scenario("file.directory", D, tree()),
+    Scenario("file.directory", D, tree(filled), plans=False),
+    Scenario("file.directory", {**N, "mode": "0700", "user": HERE, "group": os.getegid()}, tree()),
+    Scenario("file.directory name={tmp}/out/a/b/c makedirs=true", {"dir_mode": "0711"}, tree()),
+    Scenario("file.directory name={tmp}/out/a/b/c", setup=tree(), fails="No directory to create"),
+    Scenario("file.directory", {**D, "mode": "0700"}, tree(filled)),
     Scenario(
-        FD, {**D, "mode": "0700", "recurse": ["mode", "silent", "ignore_files"]}, tree(filled)
-    ),
-    Scenario(
-        FD,
-        {**D, "mode": "0700", "recurse": ["mode"], "max_depth": 1, "follow_symlinks": True},
+        "file.directory recurse=[mode]",
+        {**D, "dir_mode": "0700", "file_mode": "0600"},
         tree(filled),
     ),
-    Scenario(FD, {**D, "mode": "0700", "recurse": "mode", "children_only": True}, tree(filled)),
-    Scenario(FD, {**D, "recurse": ["zork"]}, tree(filled), fails="Types for", plans=False),
     Scenario(
-        FD,
-        {**D, "recurse": ["ignore_files", "ignore_dirs"]},
-        tree(filled),
-        fails="same time",
-        plans=False,
+        "file.directory recurse=[mode,silent,ignore_files]", {**D, "mode": "0700"}, tree(filled)
     ),
-    Scenario(FD, {**D, "clean": True}, tree(filled)),
-    Scenario(FD, {**D, "clean": True, "exclude_pat": ["a", "E@^sub/b$"]}, tree(filled)),
     Scenario(
-        FD,
-        {**D, "clean": True, "exclude_pat": "E@(["},
+        "file.directory recurse=[mode] max_depth=1 follow_symlinks=true",
+        {**D, "mode": "0700"},
+        tree(filled),
+    ),
+    Scenario("file.directory recurse=mode children_only=true", {**D, "mode": "0700"}, tree(filled)),
+    Scenario("file.directory recurse=[zork]", D, tree(filled), fails="Types for"),
+    Scenario(
+        "file.directory recurse=[ignore_files,ignore_dirs]", D, tree(filled), fails="same time"
+    ),
+    Scenario("file.directory clean=true", D, tree(filled)),
+    Scenario("file.directory clean=true exclude_pat=[a,E@^sub/b$]", D, tree(filled)),
+    Scenario(
+        "file.directory clean=true exclude_pat=E@([",
+        D,
         tree(filled),
         fails="is not a regular expression",
+    ),
+    Scenario(
+        "file.directory clean=true max_depth=1", D, tree(filled), fails="both max_depth and clean"
+    ),
+    Scenario("file.directory", F, tree(old), fails="exists and is a file"),
+    Scenario("file.directory force=true", F, tree(old)),
+    Scenario("file.directory backupname=kept", F, tree(old)),
+    Scenario("file.directory name={tmp}/out/dl", setup=tree(linked_folder), plans=False),
+    Scenario("file.directory name={tmp}/out/dl force=true", setup=tree(linked_folder)),
+    Scenario(
+        "file.directory name={tmp}/out/dl allow_symlink=false",
+        setup=tree(linked_folder),
         plans=False,
+        fails="is a symlink",
     ),
     Scenario(
-        FD,
-        {**D, "clean": True, "max_depth": 1},
-        tree(filled),
-        fails="both max_depth and clean",
-        plans=False,
-    ),
-    Scenario(FD, F, tree(old), fails="exists and is a file", plans=False),
-    Scenario(FD, {**F, "force": True}, tree(old)),
-    Scenario(FD, {**F, "backupname": "kept"}, tree(old)),
-    Scenario(FD, {"name": "{tmp}/out/dl"}, tree(linked_folder), plans=False),
-    Scenario(FD, {"name": "{tmp}/out/dl", "force": True}, tree(linked_folder)),
-    Scenario(
-        FD,
-        {"name": "{tmp}/out/dl", "allow_symlink": False},
-        tree(linked_folder),
-        False,
-        "is a symlink",
+        "file.directory name={tmp}/out/dl allow_symlink=false force=true", setup=tree(linked_folder)
     ),
     Scenario(
-        FD, {"name": "{tmp}/out/dl", "allow_symlink": False, "force": True}, tree(linked_folder)
-    ),
-    Scenario(
-        FD,
-        {**D, "user": "no-one-here"},
-        tree(),
-        fails="User no-one-here is not available",
-        plans=False,
+        "file.directory user=no-one-here", D, tree(), fails="User no-one-here is not available"
     ),
 ]
 
@@ -287,43 +239,31 @@ R = {**D, "source": "salt://d"}
 FR = "file.recurse"
 
 RECURSE = [
-    Scenario(FR, {**R, "exclude_pat": "*.j2"}, tree()),
-    Scenario(FR, {**R, "exclude_pat": "*.j2", "user": HERE, "group": os.getegid()}, tree(filled)),
-    Scenario(FR, {**R, "dir_mode": "0750", "file_mode": "0640", "backup": "minion"}, tree(filled)),
-    Scenario(FR, {**R, "file_mode": "keep", "keep_source": False, "sym_mode": "0777"}, tree()),
-    Scenario(FR, {**R, "clean": True, "exclude_pat": "zz"}, tree(filled)),
-    Scenario(FR, {**R, "clean": True}, tree(in_the_way)),
+    Scenario("file.recurse exclude_pat=*.j2", R, tree()),
     Scenario(
-        FR, {**R, "name": "{tmp}/out/new/d", "exclude_pat": "*.j2", "makedirs": False}, tree()
+        "file.recurse exclude_pat=*.j2", {**R, "user": HERE, "group": os.getegid()}, tree(filled)
     ),
-    Scenario(FR, {**R, "include_empty": True, "replace": False}, tree(filled)),
     Scenario(
-        FR,
-        {
-            **R,
-            "include_pat": "E@j2$",
-            "template": "jinja",
-            "context": {"greeting": 1},
-            "defaults": {},
-        },
+        "file.recurse backup=minion", {**R, "dir_mode": "0750", "file_mode": "0640"}, tree(filled)
+    ),
+    Scenario("file.recurse file_mode=keep keep_source=false", {**R, "sym_mode": "0777"}, tree()),
+    Scenario("file.recurse clean=true exclude_pat=zz", R, tree(filled)),
+    Scenario("file.recurse clean=true", R, tree(in_the_way)),
+    Scenario("file.recurse name={tmp}/out/new/d exclude_pat=*.j2 makedirs=false", R, tree()),
+    Scenario("file.recurse include_empty=true replace=false", R, tree(filled)),
+    Scenario(
+        "file.recurse include_pat=E@j2$ template=jinja context='{greeting: 1}'",
+        {**R, "defaults": {}},
         tree(),
     ),
-    Scenario(FR, {**R, "maxdepth": 0, "source": ["salt://no", "salt://d/"]}, tree()),
-    Scenario(FR, {**R, "keep_symlinks": True, "force_symlinks": True}, tree()),
-    Scenario(FR, {**R, "include_pat": "zork"}, tree(), plans=False),
-    Scenario(FR, {**R, "mode": "0644"}, tree(), fails="'mode' is not allowed", plans=False),
-    Scenario(
-        FR, {**R, "source": "salt://no"}, tree(), fails="none of the specified sources", plans=False
-    ),
-    Scenario(FR, {**R, "source": "/x"}, tree(), fails="must be a salt:// URI", plans=False),
-    Scenario(FR, {**F, "source": "salt://d"}, tree(old), fails="is not a directory", plans=False),
-    Scenario(
-        FR,
-        {**R, "user": "no-one-here"},
-        tree(),
-        fails="User no-one-here is not available",
-        plans=False,
-    ),
+    Scenario("file.recurse maxdepth=0 source=[salt://no,salt://d/]", R, tree()),
+    Scenario("file.recurse keep_symlinks=true force_symlinks=true", R, tree()),
+    Scenario("file.recurse include_pat=zork", R, tree(), plans=False),
+    Scenario("file.recurse", {**R, "mode": "0644"}, tree(), fails="'mode' is not allowed"),
+    Scenario("file.recurse source=salt://no", R, tree(), fails="none of the specified sources"),
+    Scenario("file.recurse source=/x", R, tree(), fails="must be a salt:// URI"),
+    Scenario("file.recurse source=salt://d", F, tree(old), fails="is not a directory"),
+    Scenario("file.recurse user=no-one-here", R, tree(), fails="User no-one-here is not available"),
 ]
 
 SCENARIOS = [*MANAGED, *DIRECTORY, *RECURSE]

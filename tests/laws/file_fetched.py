@@ -61,7 +61,7 @@ def tree(folder: Path) -> None:
 
 
 def on(function: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(f"file.{function}", args, tree, plans=plans and not fails, fails=fails)
+    return Scenario(f"file.{function}", args, tree, plans=plans, fails=fails)
 
 
 def patch(source: str = "one", name: str = "{tmp}/f", **args: Any) -> Scenario:
@@ -138,10 +138,9 @@ def signing(folder: Path) -> None:
 
 def signed(source: str, fails: str | None = None, **args: Any) -> Scenario:
     return Scenario(
-        "file.managed",
-        {"name": "{tmp}/out", "source": f"{{tmp}}/{source}", "gnupghome": "{tmp}/home", **args},
+        "file.managed name={tmp}/out gnupghome={tmp}/home",
+        {"source": f"{{tmp}}/{source}", **args},
         signing,
-        plans=not fails,
         fails=fails,
     )
 
@@ -151,41 +150,31 @@ BAD: dict[str, Any] = {**BY_KEY, "fails": "signature could not be verified"}
 TWO = ["{tmp}/home/rsa.signature", "{tmp}/home/ec.base64"]
 NOBODY = "0" * 40
 SCENARIOS = [
+    on("decode name={tmp}/new encoded_data=aGVsbG8= encoding_type=base64 checksum=sha256"),
+    on("decode name={tmp}/f", encoded_data="aGVs\nbG8=\n"),
+    on("decode name={tmp}/f encoded_data=YWxwaGEKYmV0YQpnYW1tYQo=", plans=False),
+    on("decode name={tmp}/f encoded_data=!!!", fails="this is not base64"),
+    on("decode name={tmp}/f", fails="Specify either the 'encoded_data' or 'contents_pillar'"),
+    on("decode name={tmp}/f encoded_data=eA== contents_pillar=x", fails="Specify only one"),
+    on("decode name={tmp}/f contents_pillar=nope", fails="Pillar data not found."),
+    on("decode name={tmp}/no/f encoded_data=eA==", fails="Parent directory not present"),
+    on("decode name={tmp}/d encoded_data=eA==", fails="not a regular file"),
+    on("cached name={tmp}/f", plans=False),
     on(
-        "decode",
-        name="{tmp}/new",
-        encoded_data="aGVsbG8=",
-        encoding_type="base64",
-        checksum="sha256",
-    ),
-    on("decode", name="{tmp}/f", encoded_data="aGVs\nbG8=\n"),
-    on("decode", plans=False, name="{tmp}/f", encoded_data="YWxwaGEKYmV0YQpnYW1tYQo="),
-    on("decode", name="{tmp}/f", encoded_data="!!!", fails="this is not base64"),
-    on("decode", name="{tmp}/f", fails="Specify either the 'encoded_data' or 'contents_pillar'"),
-    on(
-        "decode", name="{tmp}/f", encoded_data="eA==", contents_pillar="x", fails="Specify only one"
-    ),
-    on("decode", name="{tmp}/f", contents_pillar="nope", fails="Pillar data not found."),
-    on("decode", name="{tmp}/no/f", encoded_data="eA==", fails="Parent directory not present"),
-    on("decode", name="{tmp}/d", encoded_data="eA==", fails="not a regular file"),
-    on("cached", plans=False, name="{tmp}/f"),
-    on(
-        "cached",
+        "cached name={tmp}/f saltenv=base",
         plans=False,
-        name="{tmp}/f",
         source_hash=hashlib.md5(TEXT.encode()).hexdigest(),
-        saltenv="base",
     ),
-    on("cached", name="{tmp}/f", source_hash="0" * 32, fails="does not match the specified hash"),
-    on("cached", name="{tmp}/nope", fails="is not present on the minion"),
-    on("cached", name="salt://nope", fails="it is not in the file roots"),
-    on("cached", name="nope", fails="Only URLs or local file paths"),
+    on("cached name={tmp}/f", source_hash="0" * 32, fails="does not match the specified hash"),
+    on("cached name={tmp}/nope", fails="is not present on the minion"),
+    on("cached name=salt://nope", fails="it is not in the file roots"),
+    on("cached name=nope", fails="Only URLs or local file paths"),
     on(
         "cached",
         name=served(_Answers) + "/f",
         fails="please set source_hash or set skip_verify or use_etag to True",
     ),
-    on("cached", name=served(_Answers) + "/missing", skip_verify=True, fails="HTTP 404"),
+    on("cached skip_verify=true", name=served(_Answers) + "/missing", fails="HTTP 404"),
     on(
         "cached",
         name=served(_Answers) + "/f",
@@ -195,35 +184,31 @@ SCENARIOS = [
     Scenario(
         "file.cached", {"name": served(_Answers) + "/f", "source_hash": DIGEST}, converges=False
     ),
-    Scenario("file.cached", {"name": served(_Answers) + "/f", "use_etag": True}, converges=False),
+    Scenario("file.cached use_etag=true", {"name": served(_Answers) + "/f"}, converges=False),
     Scenario(
-        "file.cached",
-        {
-            "name": served(_Answers) + "/f",
-            "source_hash": served(_Answers) + "/f.sha256",
-            "source_hash_name": "file",
-        },
+        "file.cached source_hash_name=file",
+        {"name": served(_Answers) + "/f", "source_hash": served(_Answers) + "/f.sha256"},
         converges=False,
     ),
     *(
         Scenario(
-            "file.cached",
-            {"name": f"{served(_Answers)}/f?{more}", "skip_verify": True, "saltenv": saltenv},
+            "file.cached skip_verify=true",
+            {"name": f"{served(_Answers)}/f?{more}", "saltenv": saltenv},
             converges=False,
         )
         for saltenv, more in (("x" * 300, ""), ("..", "ü" * 300), ("a\0b", ""))
     ),
-    on("not_cached", plans=False, name=served(_Answers) + "/f", saltenv="base"),
-    on("not_cached", plans=False, name="{tmp}/f"),
-    on("pruned", name="{tmp}/empty/inner"),
-    on("pruned", name="{tmp}/empty", recurse=True),
-    on("pruned", name="{tmp}/mixed", recurse=True, ignore_errors=True),
-    on("pruned", name="{tmp}/mixed", ignore_errors=True),
-    on("pruned", name="{tmp}/mixed", recurse=True, fails="Failed to remove directory"),
-    on("pruned", name="{tmp}/full", fails="Failed to remove directory"),
-    on("pruned", plans=False, name="{tmp}/empty", recurse=True, older_than=1),
-    on("pruned", name="{tmp}/empty", recurse=True, older_than=0),
-    on("pruned", plans=False, name="{tmp}/nope"),
+    on("not_cached saltenv=base", plans=False, name=served(_Answers) + "/f"),
+    on("not_cached name={tmp}/f", plans=False),
+    on("pruned name={tmp}/empty/inner"),
+    on("pruned name={tmp}/empty recurse=true"),
+    on("pruned name={tmp}/mixed recurse=true ignore_errors=true"),
+    on("pruned name={tmp}/mixed ignore_errors=true"),
+    on("pruned name={tmp}/mixed recurse=true", fails="Failed to remove directory"),
+    on("pruned name={tmp}/full", fails="Failed to remove directory"),
+    on("pruned name={tmp}/empty recurse=true older_than=1", plans=False),
+    on("pruned name={tmp}/empty recurse=true older_than=0"),
+    on("pruned name={tmp}/nope", plans=False),
     patch(),
     patch(plans=False, name="{tmp}/patched"),
     patch(plans=False, options="-R"),
@@ -250,13 +235,10 @@ SCENARIOS = [
     patch(options="-px", fails="Consider using the 'strip' option"),
     *[patch(options=written) for written in ("-p1", "--strip 1", "--strip=1")],
     on(
-        "patch",
-        name="{tmp}/f",
-        source="salt://no",
-        saltenv="base",
+        "patch name={tmp}/f source=salt://no saltenv=base",
         fails="file salt://no not found in saltenv",
     ),
-    on("patch", name="{tmp}/f", fails="A patch (source) is required"),
+    on("patch name={tmp}/f", fails="A patch (source) is required"),
     signed("words", signature="{tmp}/words.sig"),
     signed("words.asc", signature=True, sig_backend="gpg"),
     signed("words", signature="{tmp}/words.sig", keyring="{tmp}/home/ring.gpg"),

@@ -64,27 +64,14 @@ on = on_machine("firewalld.", TOOL)
 
 
 SCENARIOS = [
-    on(
-        "present",
-        name="public",
-        services=["http"],
-        prune_services=True,
-        ports=["80/tcp"],
-        **PRUNED,
-        **FULL,
-    ),
-    on("present", name="public", plans=False, services=["ssh"], ports="22/tcp", masquerade=False),
-    on("present", name="work", default=True),
-    on("present", name="public", services=["gopher"], fails="firewalld knows no service 'gopher'"),
-    on(
-        "present",
-        name="public",
-        block_icmp=["gopher"],
-        fails="firewalld knows no kind of ICMP 'gopher'",
-    ),
-    on("present", name="public", port_fwd=["22"], fails="'22' is not a forwarded port"),
-    on("present", name="public", prepare="", fails="it comes with firewalld"),
-    on("service", name="exporter", ports=["9100/tcp"], protocols="ah"),
-    on("service", name="http", plans=False),
+    on("present name=public services=[http] prune_services=true ports=[80/tcp]", **PRUNED, **FULL),
+    on("present name=public services=[ssh] ports=22/tcp masquerade=false", plans=False),
+    on("present name=work default=true"),
+    on("present name=public services=[gopher]", fails="firewalld knows no service 'gopher'"),
+    on("present name=public block_icmp=[gopher]", fails="firewalld knows no kind of ICMP 'gopher'"),
+    on("present name=public", port_fwd=["22"], fails="'22' is not a forwarded port"),
+    on("present name=public", prepare="", fails="it comes with firewalld"),
+    on("service name=exporter ports=[9100/tcp] protocols=ah"),
+    on("service name=http", plans=False),
 ]
 SCENARIOS += offline_too(SCENARIOS, KEPT)

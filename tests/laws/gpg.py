@@ -54,7 +54,7 @@ def with_secret(tmp: Path) -> None:
 def on(function: str, setup: Any = files, plans: bool = True, **args: Any) -> Scenario:
     fails = args.pop("fails", None)
     given = {"name": ADA_ID, "gnupghome": "{tmp}/home", **args}
-    return Scenario(f"gpg.{function}", given, setup, plans=plans and not fails, fails=fails)
+    return Scenario(f"gpg.{function}", given, setup, plans=plans, fails=fails)
 
 
 FROM = {"source": "{tmp}/both"}

@@ -18,9 +18,7 @@ def beside(folder: Path) -> None:
 def on(
     function: str, name: str, plans: bool = True, fails: str | None = None, **args: Any
 ) -> Scenario:
-    return Scenario(
-        f"grains.{function}", {"name": name, **args}, beside, plans=plans and not fails, fails=fails
-    )
+    return Scenario(f"grains.{function}", {"name": name, **args}, beside, plans=plans, fails=fails)
 
 
 FORCE = "Use 'force=True' to overwrite."

@@ -48,39 +48,33 @@ ticking = on_machine(before=TICKING, name="replaced", provider="sysv")
 
 SCENARIOS = [
     ticking("service.current"),
-    ticking("service.current", restart=True, keep="other*"),
-    ticking("service.current", plans=False, keep=["tic?"]),
-    ticking("service.current", plans=False, restart=False),
-    openrc("service.running", "touch /run/tick", enable=True, runlevels=["boot", "default"]),
-    openrc("service.enabled", runlevels="boot"),
-    openrc("service.enabled", "rc-update add tick boot", plans=False, runlevels="boot"),
-    openrc("service.disabled", "rc-update add tick boot", runlevels="boot"),
-    openrc("service.disabled", "rc-update add tick boot", plans=False, runlevels="default"),
+    ticking("service.current restart=true keep=other*"),
+    ticking("service.current keep=[tic?]", plans=False),
+    ticking("service.current restart=false", plans=False),
+    openrc("service.running enable=true runlevels=[boot,default]", "touch /run/tick"),
+    openrc("service.enabled runlevels=boot"),
+    openrc("service.enabled runlevels=boot", "rc-update add tick boot", plans=False),
+    openrc("service.disabled runlevels=boot", "rc-update add tick boot"),
+    openrc("service.disabled runlevels=default", "rc-update add tick boot", plans=False),
     # the machine of the laws has no init; under systemd: tests/machine/test_systemd_unit.py
     Scenario(
-        "systemd.unit",
+        "systemd.unit name=tick enable=true running=true restart=false user=root",
         {
-            "name": "tick",
             "contents": "[Service]\nExecStart=/bin/true\n",
             "drop_ins": {"nice": "[Service]\nNice=5\n"},
             "timer": "[Timer]\nOnCalendar=daily\n",
-            "enable": True,
-            "running": True,
-            "restart": False,
-            "user": "root",
         },
         fails="needs systemd, which does not run this machine",
         machine=True,
     ),
-    Scenario("user.present", {"name": "zoe", "linger": True}, fails="linger needs", machine=True),
+    Scenario("user.present name=zoe linger=true", fails="linger needs", machine=True),
     Scenario(
-        "user.present",
-        {"name": "zoe", "subuids": "900000-900009", "subgids": ["900000-900009", "910000-910009"]},
+        "user.present name=zoe subuids=900000-900009 subgids=[900000-900009,910000-910009]",
         machine=True,
         prepare="useradd zoe",
     ),
-    Scenario("user.present", {"name": "zoe", "subuids": ["12"]}, fails="12", machine=True),
-    openrc("service.dead", "rc-update add tick default", enable=False, runlevels=["default"]),
+    Scenario("user.present name=zoe", {"subuids": ["12"]}, fails="12", machine=True),
+    openrc("service.dead enable=false runlevels=[default]", "rc-update add tick default"),
     *(
         openrc(f"service.{function}", fails="openrc has no services of users", user="root")
         for function in ("running", "dead", "enabled", "disabled", "masked", "unmasked")

@@ -233,7 +233,7 @@ def on(
     breaks: str | None = None,
     **args: Any,
 ) -> Scenario:
-    return Scenario(function, args, setup, plans=plans and not fails, fails=fails, breaks=breaks)
+    return Scenario(function, args, setup, plans=plans, fails=fails, breaks=breaks)
 
 
 def without_programs(tmp: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, as_typed
 
 OLD = "zypper -q -n install greeting=1.0; "
 REPOSITORY = {"name": "more", "baseurl": "file:///usr/local/more"}
@@ -20,11 +20,13 @@ THERE = MORE + "zypper -q addrepo --no-gpgcheck file:///usr/local/more more; "
 def on(
     function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
 ) -> Scenario:
+    function, typed = as_typed(function)
+    args |= typed
     given = {} if "advisory_ids" in args else {"name": "greeting"}
     return Scenario(
         f"pkg.{function}" if "." not in function else function,
         {**given, **args},
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         machine=True,
         layer="zypper",
@@ -33,56 +35,46 @@ def on(
 
 
 SCENARIOS = [
-    on("installed", version="1.0", hold=True, no_recommends=True),
-    on("installed", OLD, version=">=2.0,<3", fromrepo="local"),
-    on("installed", OLD + "zypper -q addlock greeting; ", version="2.*", update_holds=True),
-    on("installed", OLD, name="rude", fails="conflicts with greeting"),
-    on("installed", name="nosuchpackage", fails="nosuchpackage"),
+    on("installed hold=true no_recommends=true", version="1.0"),
+    on("installed version=>=2.0,<3 fromrepo=local", OLD),
+    on("installed version=2.* update_holds=true", OLD + "zypper -q addlock greeting; "),
+    on("installed name=rude", OLD, fails="conflicts with greeting"),
+    on("installed name=nosuchpackage", fails="nosuchpackage"),
     on(
-        "installed",
-        name="x",
-        sources=[{"words": "/usr/local/rpms/words-1.0-1.noarch.rpm"}],
-        skip_verify=True,
+        "installed name=x sources='[{words: /usr/local/rpms/words-1.0-1.noarch.rpm}]'"
+        " skip_verify=true"
     ),
-    on("installed", name="vocabulary", resolve_capabilities=True),
+    on("installed name=vocabulary resolve_capabilities=true"),
     on(
-        "installed",
+        "installed pkg_verify=true ignore_types=[config]",
         OLD + "echo x >> /etc/greeting.conf",
-        pkg_verify=True,
-        ignore_types=["config"],
         plans=False,
     ),
     on("latest", OLD),
-    on("removed", "zypper -q -n install phrase; ", name="words"),
+    on("removed name=words", "zypper -q -n install phrase; "),
     on("purged", OLD),
     on("uptodate", OLD),
     on("autoremoved", "zypper -q -n install phrase; zypper -q -n remove phrase; "),
     on("held", OLD),
     on("unheld", "zypper -q addlock greeting; "),
     on("downloaded", version="1.0"),
-    on("group_installed", name="talking", fails="Group 'talking' not found"),
-    on("patch_installed", OLD, advisory_ids=["TEST-2026-1"]),
-    on("patch_downloaded", OLD, advisory_ids=["TEST-2026-1"]),
-    on("patch_installed", name="TEST-2026-9", fails="No information found for 'TEST-2026-9'"),
+    on("group_installed name=talking", fails="Group 'talking' not found"),
+    on("patch_installed advisory_ids=[TEST-2026-1]", OLD),
+    on("patch_downloaded advisory_ids=[TEST-2026-1]", OLD),
+    on("patch_installed name=TEST-2026-9", fails="No information found for 'TEST-2026-9'"),
     on(
-        "pkgrepo.managed",
+        "pkgrepo.managed humanname=More priority=50 gpgcheck=false cache=true refresh=true",
         MORE,
         **REPOSITORY,
-        humanname="More",
-        priority=50,
-        gpgcheck=False,
-        cache=True,
-        refresh=True,
     ),
-    on("pkgrepo.managed", THERE, **REPOSITORY, gpgcheck=0, plans=False),
-    on("pkgrepo.managed", THERE, **REPOSITORY, enabled=False, priority=10),
+    on("pkgrepo.managed gpgcheck=0", THERE, **REPOSITORY, plans=False),
+    on("pkgrepo.managed enabled=false priority=10", THERE, **REPOSITORY),
     on(
-        "pkgrepo.managed",
+        "pkgrepo.managed name=other",
         THERE,
-        name="other",
         baseurl=REPOSITORY["baseurl"],
         fails="already exists as 'more'",
     ),
-    on("pkgrepo.managed", name="other", fails="neither 'baseurl' nor 'mirrorlist'"),
-    on("pkgrepo.absent", THERE, name="more"),
+    on("pkgrepo.managed name=other", fails="neither 'baseurl' nor 'mirrorlist'"),
+    on("pkgrepo.absent name=more", THERE),
 ]

@@ -57,9 +57,9 @@ OFFLINE = {"no_index": True, "find_links": "{tmp}/wheels", "bin_env": "{tmp}/v"}
 def pip(
     function: str, *words: str, plans: bool = True, fails: str | None = None, **args: Any
 ) -> Scenario:
-    offline = OFFLINE if function == "installed" else {"bin_env": "{tmp}/v"}
+    offline = OFFLINE if function.startswith("installed") else {"bin_env": "{tmp}/v"}
     given = {"name": "demo", **offline, **args}
-    return Scenario(f"pip.{function}", given, made(*words), plans=plans and not fails, fails=fails)
+    return Scenario(f"pip.{function}", given, made(*words), plans=plans, fails=fails)
 
 
 def with_project(tmp: Path) -> None:
@@ -166,126 +166,67 @@ NEW: dict[str, Any] = {
 SCENARIOS = [
     pip("installed", **LIKE_PIP),
     pip(
-        "installed",
-        name="x",
-        repo="demo==2.0",
-        bin_env=None,
-        pip_bin="{tmp}/v/bin/python",
-        target="{tmp}/t",
+        "installed name=x repo=demo==2.0 bin_env=null pip_bin={tmp}/v/bin/python target={tmp}/t",
         **TAKEN,
     ),
-    Scenario("pip.installed", {**OFFLINE, "name": "demo", **AGAIN}, made(*ONE), converges=False),
+    Scenario("pip.installed name=demo", {**OFFLINE, **AGAIN}, made(*ONE), converges=False),
+    Scenario("pip.installed name=x editable={tmp}/project", OFFLINE, with_project, converges=False),
     Scenario(
-        "pip.installed",
-        {**OFFLINE, "name": "x", "editable": "{tmp}/project"},
-        with_project,
-        converges=False,
-    ),
-    Scenario(
-        "pip.installed",
-        {**OFFLINE, "name": "nosuch", "global_options": ["x"]},
+        "pip.installed name=nosuch global_options=[x]",
+        OFFLINE,
         made(),
-        plans=False,
         fails="Failed to install packages",
     ),
+    *(Scenario("pip.installed name=x", {each: ["y"]}, fails=each) for each in REFUSED[4:6]),
+    *(Scenario("pip.installed name=x", {each: True}, fails=each) for each in REFUSED[:2]),
+    *(Scenario("pip.installed name=x", {each: "y"}, fails=each) for each in REFUSED[2:4]),
+    *(Scenario("pip.installed name=x", {each: "y"}, fails=each) for each in REFUSED[7:9]),
     *(
-        Scenario("pip.installed", {"name": "x", each: ["y"]}, plans=False, fails=each)
-        for each in REFUSED[4:6]
-    ),
-    *(
-        Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each)
-        for each in REFUSED[:2]
-    ),
-    *(
-        Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each)
-        for each in REFUSED[2:4]
-    ),
-    *(
-        Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each)
-        for each in REFUSED[7:9]
-    ),
-    *(
-        Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each)
+        Scenario("pip.installed name=x", {each: True}, fails=each)
         for each in (REFUSED[6], REFUSED[9])
     ),
     Scenario(
-        "pip.uptodate",
-        {"name": "all", "bin_env": "{tmp}/v", "user": "root", "cwd": "/"},
-        with_configuration(*ONE),
+        "pip.uptodate name=all bin_env={tmp}/v user=root cwd=/", setup=with_configuration(*ONE)
     ),
-    pip(
-        "removed",
-        *ONE,
-        log="{tmp}/log",
-        proxy="http://x",
-        timeout=1,
-        user="root",
-        cwd="/",
-        use_vt=True,
-    ),
+    pip("removed log={tmp}/log proxy=http://x timeout=1 user=root cwd=/ use_vt=true", *ONE),
     Scenario(
-        "virtualenv.managed",
-        {"name": "{tmp}/new", "venv_bin": "python3 -m venv"},
-        plans=False,
+        "virtualenv.managed name={tmp}/new venv_bin='python3 -m venv'",
         fails="Python's own venv needs none: `- python: python3`",
     ),
     Scenario(
-        "virtualenv.managed",
-        {"name": "{tmp}/new", "venv_bin": "nosuchprogram"},
-        plans=False,
-        fails="there is no 'nosuch",
+        "virtualenv.managed name={tmp}/new venv_bin=nosuchprogram", fails="there is no 'nosuch"
     ),
     Scenario(
-        "virtualenv.managed",
-        {
-            "name": "{tmp}/v",
-            "requirements": "{tmp}/requirements.txt",
-            "pip_upgrade": True,
-            "no_deps": True,
-            "pre_releases": True,
-            **HERE,
-        },
+        "virtualenv.managed name={tmp}/v requirements={tmp}/requirements.txt pip_upgrade=true"
+        " no_deps=true pre_releases=true",
+        HERE,
         made(),
     ),
-    Scenario(
-        "virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", **NEW, **HERE}, made()
-    ),
+    Scenario("virtualenv.managed name={tmp}/new pip_pkgs=demo", {**NEW, **HERE}, made()),
     *(
         Scenario(
-            "virtualenv.managed",
-            {"name": "{tmp}/new", each: True},
-            plans=False,
-            fails=f"'{each}' option is only",
+            "virtualenv.managed name={tmp}/new", {each: True}, fails=f"'{each}' option is only"
         )
         for each in ("use_wheel", "no_use_wheel")
     ),
-    Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario(
-        "virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"
-    ),
-    Scenario(
-        "virtualenv.managed",
-        {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"},
-        plans=False,
-        fails="/no/virtualenv",
-    ),
-    pip("installed", name="demo==1.0", no_deps=True, pre_releases=True, cwd="/", no_cache_dir=True),
+    Scenario("virtualenv.managed name={tmp}/v", setup=made(), plans=False),
+    Scenario("virtualenv.managed name={tmp}/new python=/no/python", breaks="/no/python"),
+    Scenario("virtualenv.managed name={tmp}/new venv_bin=/no/virtualenv", fails="/no/virtualenv"),
+    pip("installed name=demo==1.0 no_deps=true pre_releases=true cwd=/ no_cache_dir=true"),
     pip("installed", *ONE, plans=False),
-    pip("installed", *ONE, plans=False, name="demo>=0.9,<2"),
-    pip("installed", *ONE, upgrade=True),
-    pip("installed", *ONE, pkgs=[{"demo": "2.0"}], disable_version_check=True, env_vars={"A": "b"}),
+    pip("installed name=demo>=0.9,<2", *ONE, plans=False),
+    pip("installed upgrade=true", *ONE),
+    pip("installed disable_version_check=true env_vars='{A: b}'", *ONE, pkgs=[{"demo": "2.0"}]),
     pip("installed", requirements=["{tmp}/requirements.txt", "{tmp}/requirements.txt"]),
-    pip("installed", requirements="/none.txt", fails="not found"),
-    pip("installed", bin_env="/none", fails="Error installing 'demo': there is no /none"),
-    pip("removed", bin_env="/none", fails="Error uninstalling 'demo': there is no /none"),
-    pip("installed", name="demo=1.0", fails="'=' is not supported, use '==' instead."),
+    pip("installed requirements=/none.txt", fails="not found"),
+    pip("installed bin_env=/none", fails="Error installing 'demo': there is no /none"),
+    pip("removed bin_env=/none", fails="Error uninstalling 'demo': there is no /none"),
+    pip("installed name=demo=1.0", fails="'=' is not supported, use '==' instead."),
     pip("removed", *ONE),
-    pip("removed", *ONE, requirements="{tmp}/requirements.txt"),
+    pip("removed requirements={tmp}/requirements.txt", *ONE),
     pip("removed", *ONE, requirements=["{tmp}/requirements.txt"]),
-    pip("removed", plans=False, pkgs=["demo", "other"]),
-    Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario("virtualenv.manage", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario(
-        "pip.uptodate", {"name": "all", "bin_env": "/none"}, fails="there is no /none", plans=False
-    ),
+    pip("removed pkgs=[demo,other]", plans=False),
+    Scenario("virtualenv.managed name={tmp}/v", setup=made(), plans=False),
+    Scenario("virtualenv.manage name={tmp}/v", setup=made(), plans=False),
+    Scenario("pip.uptodate name=all bin_env=/none", fails="there is no /none"),
 ]

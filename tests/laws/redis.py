@@ -141,7 +141,7 @@ def on(
         f"redis.{function}",
         given,
         setup,
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         converges=converges,
         stays=["keys"],

@@ -84,7 +84,7 @@ def present(kind: str, **arguments: Any) -> Any:
 def on(
     function: str, setup: Any = authority, plans: bool = True, fails: str | None = None, **args: Any
 ) -> Scenario:
-    return Scenario(f"x509.{function}", args, setup, plans=plans and not fails, fails=fails)
+    return Scenario(f"x509.{function}", args, setup, plans=plans, fails=fails)
 
 
 def key(setup: Any = authority, **args: Any) -> Scenario:

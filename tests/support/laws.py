@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from runner.cli.running.values import arguments_of
 
 # what is sampled otherwise is tried as a whole; what is chosen then is always the same
 EVERYTHING = os.environ.get("RUNNER_LAWS") == "all"
@@ -29,16 +32,17 @@ def nothing(_: Path) -> None:
 class Scenario:
     """One way to use a state function.
 
-    function: "file.absent". args: as the SLS would say them, `{tmp}` in strings becomes the
-    scenario's own folder. setup: prepares the folder. plans: whether the look has something to
-    change. fails: part of the message of a failure that is expected (dry and real alike). breaks:
-    part of the message of one that only the real run can meet. machine: needs the throw-away
-    machine (root); setup is then a shell script in `prepare`. layer: what that machine has
-    (debian_layer.LAYERS). converges: False for functions in
-    their module's NON_IDEMPOTENT. stays: what the scenario itself needs of the folder, such as the
-    files of its server; all else may be only planned. after: states that make what this one needs:
-    on a machine a look behind their plans says what one behind their changes says. offline: the
-    machine, which no init has started, is taken for what it is (`offline: true`).
+    function: "file.absent", with arguments behind it as one types them for `runner single`:
+    "file.absent name={tmp}/x". args: further ones; `{tmp}` in strings becomes the scenario's own
+    folder. setup: prepares the folder. plans: whether the look has something to change; none that
+    fails has. fails: part of the message of a failure that is expected (dry and real alike).
+    breaks: part of the message of one that only the real run can meet. machine: needs the
+    throw-away machine (root); setup is then a shell script in `prepare`. layer: what that machine
+    has (debian_layer.LAYERS). converges: False for functions in their module's NON_IDEMPOTENT.
+    stays: what the scenario itself needs of the folder, such as the files of its server; all else
+    may be only planned. after: states that make what this one needs: on a machine a look behind
+    their plans says what one behind their changes says. offline: the machine, which no init has
+    started, is taken for what it is (`offline: true`).
     """
 
     function: str
@@ -55,6 +59,15 @@ class Scenario:
     after: Sequence[tuple[str, Mapping[str, Any]]] = ()
     offline: bool = False
 
+    def __post_init__(self) -> None:
+        function, typed = as_typed(self.function)
+        for name, value in (
+            ("function", function),
+            ("args", {**self.args, **typed}),
+            ("plans", self.plans and not self.fails),
+        ):
+            object.__setattr__(self, name, value)
+
     def begin(self, tmp: Path) -> None:
         """Prepare the folder; skip the test where this machine lacks the program of the state."""
         from needing import require  # scenarios are tried without pytest, too
@@ -67,6 +80,14 @@ class Scenario:
     def arguments(self, tmp: Path) -> dict[str, Any]:
         """The arguments with `{tmp}` filled in."""
         return {key: _fill(value, str(tmp)) for key, value in self.args.items()}
+
+
+def as_typed(line: str) -> tuple[str, dict[str, Any]]:
+    """A function, and the arguments that are typed behind it."""
+    function, *words = shlex.split(line)
+    positional, named = arguments_of(words)
+    assert not positional, f"{line}: {positional}"
+    return function, named
 
 
 def on_machine(
@@ -95,10 +116,12 @@ def on_machine(
         fails: str | None = None,
         **args: Any,
     ) -> Scenario:
+        function, typed = as_typed(function)
+        args = {**common, **args, **typed}
         return Scenario(
             function if prefix.endswith(".") and "." in function else prefix + function,
-            {**common, **args},
-            plans=plans and not fails,
+            args,
+            plans=plans,
             fails=fails,
             machine=True,
             layer=layer,

@@ -54,7 +54,7 @@ def on_disks(
     return Scenario(
         function,
         args,
-        plans=plans and not fails,
+        plans=plans,
         fails=fails,
         machine=True,
         layer="volumes",
