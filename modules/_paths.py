@@ -9,8 +9,10 @@ from __future__ import annotations
 
 # os in this file: it is the view
 import errno
+import fnmatch
 import io
 import os
+import shutil
 import stat as bits
 from contextlib import suppress
 from io import FileIO
@@ -157,8 +159,6 @@ def search_path() -> str:
 def which(program: str, path: str | None = None) -> str | None:
     """The file of a program in the directories of PATH, or of another such list."""
     if overlay() is None:
-        import shutil
-
         return shutil.which(program, path=path)
     path = path or search_path()
     folders = [""] if "/" in program else path.split(":")
@@ -189,8 +189,6 @@ def copy_out(path: str, copy: str) -> None:
     """Copy the contents that a file will have to one of a scratch folder, for a program that is to
     read it there. Raises OSError.
     """
-    import shutil
-
     with open_bytes(path) as source, open(copy, "wb") as target:
         shutil.copyfileobj(source, target)
 
@@ -230,8 +228,6 @@ def glob(pattern: str) -> list[str]:
         return _glob.glob(pattern)
     if not _glob.has_magic(pattern):
         return [pattern] * lexists(pattern)
-    import fnmatch
-
     folder, _, name = pattern.rpartition("/")
     above = glob(folder) if _glob.has_magic(folder) else [folder]
     matches = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from _thread import get_ident
 
 from modules import _accounts, _paths
@@ -155,8 +156,6 @@ def refuse_program(command: str) -> None:
 
 def _words(line: str) -> list[str]:
     """The words of a command line."""
-    import shlex
-
     return shlex.split(line)
 
 
@@ -282,8 +281,6 @@ def complete(
         **user,
     )
     if done.timed_out:
-        import shlex
-
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
     return done
@@ -539,8 +536,6 @@ def script_line(path: str, *given: str | list[Any] | None) -> str:
     """The command line of a script with arguments that no shell takes apart further. Raises
     StateFailed for a quote that has no end.
     """
-    import shlex
-
     words = [path]
     for args in given:
         try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -82,8 +83,6 @@ def dump(new_data: Mapping[str, Any] | str) -> bool:
     """Keep these values in place of all that there were; whether they were a mapping (or its text).
     Raises StateFailed for a text that is not a mapping.
     """
-    import ast
-
     try:
         stored = ast.literal_eval(new_data) if isinstance(new_data, str) else new_data
     except (ValueError, SyntaxError):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from modules import cmd, file
@@ -41,8 +42,6 @@ def available() -> list[str]:
 
 
 def _release() -> str:
-    import os
-
     return os.uname().release
 
 

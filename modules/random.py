@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import base64
+import codecs
 import hashlib
+import random
 import string
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +18,6 @@ if TYPE_CHECKING:
 
 def _chance(seed: Any = None) -> Random:
     """Python's generator: the same for the same seed, as in Salt."""
-    import random
-
     return random.SystemRandom() if seed is None else random.Random(seed)
 
 
@@ -83,9 +84,6 @@ def hash_(value: str, algorithm: str = "sha512") -> str:
 
 def str_encode(value: str, encoder: str = "base64") -> str:
     """A text in another code: base64, hex or rot13. Raises RunnerError for another one."""
-    import base64
-    import codecs
-
     if encoder == "base64":
         return base64.b64encode(value.encode()).decode()
     if encoder == "hex":

@@ -5,7 +5,11 @@ an argument.
 
 from __future__ import annotations
 
+import ctypes
+import hmac
 import re
+import secrets
+import string
 
 from modules import _accounts
 from modules._accounts.provider import provider
@@ -91,9 +95,6 @@ def gen_password(
 
     {{ salt['shadow.gen_password'](pillar['password']) }}
     """
-    import secrets
-    import string
-
     if algorithm not in PREFIXES:
         raise CommandFailed(f"there is no hash {algorithm!r}; there are {', '.join(PREFIXES)}")
     letters = string.ascii_letters + string.digits
@@ -113,8 +114,6 @@ def verifies(password: str, hashed: str) -> bool:
     """Return whether a password is the one that was hashed; a lock in front of the hash does not
     count.
     """
-    import hmac
-
     hashed = hashed.lstrip("!")
     password_hash = _crypt(password, hashed) if hashed.startswith("$") else ""
     return bool(password_hash) and hmac.compare_digest(password_hash, hashed)
@@ -122,8 +121,6 @@ def verifies(password: str, hashed: str) -> bool:
 
 def _crypt(password: str, setting: str) -> str:
     """crypt(3) of the system's own library; empty when it does not know the setting."""
-    import ctypes
-
     for library in ("libcrypt.so.1", "libcrypt.so.2", "libc.so"):
         try:
             crypt = ctypes.CDLL(library).crypt

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import time
@@ -186,8 +187,6 @@ def matching(name: str, present: dict[str, dict[str, str]]) -> dict[str, str]:
 
 def options(name: str, conf_file: str | None = None) -> dict[str, Any]:
     """The options of a process in supervisord's configuration."""
-    import configparser
-
     path = conf_file or next(
         filter(_paths.isfile, ("/etc/supervisor/supervisord.conf", "/etc/supervisord.conf")), ""
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 
 from modules import _paths, service
@@ -164,7 +165,6 @@ def version() -> str:
 
 def versions_information() -> dict[str, Any]:
     """The versions of Salt's language, of runner, of Python and of what runner needs."""
-    import platform
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

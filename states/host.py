@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated, Any
 
 from modules import file, hosts
@@ -12,8 +13,6 @@ from runner.api.opposite import Opposite
 
 
 def _no_address(text: str) -> str | None:
-    import ipaddress
-
     try:
         ipaddress.ip_address(text.strip().partition("%")[0])
     except ValueError:

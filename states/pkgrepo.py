@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -51,9 +53,6 @@ OPPOSITE = {"managed": "absent"}
 
 def _names_option(key: str) -> bool:
     """Return whether an argument is an option of a repository, and no misspelt argument."""
-    import difflib
-    import inspect
-
     arguments = inspect.signature(managed).parameters
     known = [*OPTIONS, *(name.rstrip("_") for name in arguments if name != "options")]
     return key in OPTIONS or not difflib.get_close_matches(key, known, 1, 0.8)

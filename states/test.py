@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Literal
 
 from modules import pillar
@@ -226,6 +227,4 @@ def mod_watch(
 
 
 def _coin() -> bool:
-    import random
-
     return random.choice([True, False])

@@ -8,8 +8,11 @@ Looks ask here instead of `pwd` and `grp`. Where something was planned for /etc/
 
 from __future__ import annotations
 
+import grp
+
 # os in this file: it is the view of users and groups
 import os
+import pwd
 
 from modules import _paths
 from modules._planned.overlay import is_planned, overlay
@@ -19,8 +22,6 @@ from runner.api.planning import doubts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import grp
-    import pwd
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
@@ -38,8 +39,6 @@ AT_WORK = " (let it end, or say `force: True`)"  # of a user whose processes are
 @cached_look("users", PASSWD)
 def users() -> dict[str, pwd.struct_passwd]:
     """All users, by name."""
-    import pwd
-
     view = _view(PASSWD)
     return view.users() if view else {entry.pw_name: entry for entry in pwd.getpwall()}
 
@@ -47,16 +46,12 @@ def users() -> dict[str, pwd.struct_passwd]:
 @cached_look("groups", GROUP)
 def groups() -> dict[str, grp.struct_group]:
     """All groups, by name."""
-    import grp
-
     view = _view(GROUP)
     return view.groups() if view else {entry.gr_name: entry for entry in grp.getgrall()}
 
 
 def user(name: str) -> pwd.struct_passwd:
     """The user of a name. Raises KeyError."""
-    import pwd
-
     try:
         view = _view(PASSWD)
         return view.user(name) if view else pwd.getpwnam(name)
@@ -75,8 +70,6 @@ def listed_user(name: str) -> pwd.struct_passwd:
 
 def user_of(uid: int) -> pwd.struct_passwd:
     """The user of a number. Raises KeyError."""
-    import pwd
-
     view = _view(PASSWD)
     return view.user_of(uid) if view else pwd.getpwuid(uid)
 
@@ -102,8 +95,6 @@ def found(look: Callable[[K], T], key: K) -> T | None:
 
 def group(name: str) -> grp.struct_group:
     """The group of a name. Raises KeyError."""
-    import grp
-
     try:
         view = _view(GROUP)
         return view.group(name) if view else grp.getgrnam(name)
@@ -121,8 +112,6 @@ def _may_come(name: str) -> bool:
 
 def group_of(gid: int) -> grp.struct_group:
     """The group of a number. Raises KeyError."""
-    import grp
-
     view = _view(GROUP)
     return view.group_of(gid) if view else grp.getgrgid(gid)
 

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import selectors
+import signal
+import subprocess
 import time
 from _thread import LockType, allocate_lock
 from contextlib import suppress
@@ -26,8 +29,6 @@ from runner.api.durability import make_names_durable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import selectors
-    import subprocess
     from collections.abc import Callable, Mapping, Sequence
     from typing import IO, Any
 
@@ -173,8 +174,6 @@ def run_to_end(
     what states have written before cannot be made durable. It has a session of its own, without a
     terminal: one that would ask for a password fails, instead of waiting.
     """
-    import subprocess
-
     refuse_unforeseen(argv[0])
     make_names_durable(for_program=True)
     quiet = subprocess.DEVNULL
@@ -268,8 +267,6 @@ PACKAGES = {
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
     """The error for a program that could not be started."""
-    import subprocess
-
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
     if isinstance(error, subprocess.SubprocessError):  # it could not enter its view
@@ -312,8 +309,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a program with all that it started; what does not heed SIGTERM is killed."""
-    import signal
-
     family = _family(process.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         family = {**_family(process.pid), **family}
@@ -429,8 +424,6 @@ def communicate(
 
     most: bytes of each stream that are kept. Raises TimeoutExpired after `timeout` seconds.
     """
-    import selectors
-
     outputs = StreamOutput(most), StreamOutput(most)
     follow = command_output.begun(lambda: _told(process, any(outputs)))
     until = None if timeout is None else time.monotonic() + timeout
@@ -476,8 +469,6 @@ def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> floa
         return None
     seconds = until - time.monotonic()
     if seconds <= 0:
-        import subprocess
-
         raise subprocess.TimeoutExpired(process.args, 0)
     return seconds
 

@@ -6,6 +6,8 @@ they ask.
 from __future__ import annotations
 
 import os
+import shlex
+import zlib
 from collections.abc import Mapping, Sequence
 
 from modules import _paths
@@ -33,9 +35,6 @@ def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[st
 @fetcher
 def _folder() -> str:
     """A folder with a program `salt-call` that calls this runner with this configuration."""
-    import shlex
-    import zlib
-
     words = own_python(PROGRAM)
     config = here.opts.get("conf_file")
     text = (

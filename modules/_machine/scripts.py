@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from contextlib import contextmanager
 
 from modules import _accounts
@@ -20,8 +21,6 @@ def temporary_script(text: str, name: str, user: str | None) -> Iterator[str]:
     user.
     """
     refuse_unforeseen(name)
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         path = os.path.join(folder, name)
         try:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 from collections.abc import Mapping
 
 from modules import _accounts, _paths
@@ -101,9 +103,6 @@ def identity(
 
     planned: also for those that there are only in a plan, as the command sees that.
     """
-    import grp
-    import pwd
-
     arguments: dict[str, Any] = {}
     kind, name = "user", runas
     try:

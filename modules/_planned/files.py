@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -360,7 +361,6 @@ class PlannedFiles:
 
     def scratch(self) -> str:
         """A folder on the machine that is there as long as this is."""
-        import tempfile
         import weakref
 
         folder = tempfile.mkdtemp(prefix="scratch-", dir=here.cache_folder().path)

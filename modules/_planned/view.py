@@ -13,12 +13,12 @@ import ctypes
 import errno
 import operator
 import os
-import shutil
 import stat as bits
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from shutil import copyfileobj, rmtree  # a child of another root has none to find
 
 from modules import _paths
 from modules._planned.files import Entry, Later, PlannedFiles
@@ -328,7 +328,7 @@ def _put(entry: Entry, path: str, target: str, base: Base = NO_BASE) -> None:
         os.symlink(entry.target, target)
     elif entry.is_file:
         with open(entry.opened(), "rb") as old, open(target, "xb") as new:
-            shutil.copyfileobj(old, new)
+            copyfileobj(old, new)
     else:
         os.mknod(target, entry.bits, entry.device)
     with suppress(PermissionError):  # in a folder of a user's cache
@@ -353,7 +353,7 @@ def settle(folder: Entry) -> None:
         if entry is not None:
             _put(entry, NOWHERE, new)
         if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
+            rmtree(path)
         elif os.path.lexists(path):
             os.unlink(path)
         if entry is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import zipfile
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
@@ -89,8 +91,6 @@ def is_encrypted(name: str, **_: Any) -> bool:
     """Return whether a zip archive needs a password. Raises StateFailed for what is not a zip
     archive.
     """
-    import zipfile
-
     try:
         with source(_local(name)) as file, zipfile.ZipFile(file) as archive:
             return any(info.flag_bits & 1 for info in archive.infolist())
@@ -194,9 +194,6 @@ def zip_(
 
 def _pack(file: IO[bytes], sources: Sequence[str], cwd: str | None, named: list[str]) -> None:
     """Write a zip archive. named: gets the names in it."""
-    import shutil
-    import zipfile
-
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for source in sources:
             if not source.startswith("/") and cwd is None:

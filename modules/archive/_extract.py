@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 import errno
+import grp
 import os
+import pwd
+import shutil
 import stat as bits
+import tarfile
+import zipfile
 from collections.abc import Collection, Sequence
 from functools import cache
 from typing import IO, Any, cast
@@ -210,8 +215,6 @@ def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str
 
 
 def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
-    import tarfile
-
     # the names were refused before; while files are written there is no link to write through
     trusted: dict[str, Any] = {"filter": "fully_trusted"} if hasattr(tarfile, "data_filter") else {}
     folders, links, followed = [], [], LinksInside()
@@ -242,9 +245,6 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
 
 def _number(database: str, name: str, number: int) -> int:
     """The number of a user or group on this machine; its own where nobody is called so."""
-    import grp
-    import pwd
-
     try:
         if not name:
             return number
@@ -263,8 +263,6 @@ def _with_zipfile(
     permissions: bool,
     without: Collection[str],
 ) -> None:
-    import zipfile
-
     secret = password.encode() if password else None
     modes, links, followed = [], {}, LinksInside()
     with zipfile.ZipFile(file) as archive:
@@ -289,8 +287,6 @@ def _with_zipfile(
 
 
 def _zip_member(archive: Any, info: Any, path: str, secret: bytes | None) -> None:
-    import shutil
-
     if info.is_dir():
         os.makedirs(path, exist_ok=True)
         return

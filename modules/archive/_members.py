@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import shlex
 import stat as bits
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
@@ -38,9 +43,6 @@ class Member(Record):
 
 def kind_of(path: str, wanted: str | None = None) -> str:
     """tar or zip, by what the file is. Raises StateFailed for what is neither."""
-    import tarfile
-    import zipfile
-
     if wanted not in (None, TAR, ZIP):
         raise StateFailed(f"archive_format {wanted} is not supported: it is tar or zip")
     if wanted:
@@ -64,8 +66,6 @@ def strip_of(options: str, kind: str = TAR) -> tuple[int, list[str]]:
     """(--strip-components, the other options that tar has to know) of a state's `options`. Raises
     StateFailed for those that unzip would have to know.
     """
-    import shlex
-
     strip, rest = 0, []
     words = shlex.split(options)
     for index, word in enumerate(words):
@@ -109,11 +109,6 @@ def stripped(name: str, strip: int) -> str:
 @contextmanager
 def readable(path: str, action: str = "Unable to list contents of {}") -> Iterator[None]:
     """Turn what the readers of archives say into a StateFailed that names the archive."""
-    import lzma
-    import tarfile
-    import zipfile
-    import zlib
-
     try:
         yield
     except (
@@ -249,8 +244,6 @@ def _chosen(file: IO[bytes], options: Sequence[str]) -> set[str]:
 
 
 def _tar(file: IO[bytes]) -> Iterator[Member]:
-    import tarfile
-
     with tarfile.open(fileobj=file) as archive:
         for info in archive:
             kind = (
@@ -274,8 +267,6 @@ def _tar(file: IO[bytes]) -> Iterator[Member]:
 
 
 def _zip(file: IO[bytes], password: str | None) -> Iterator[Member]:
-    import zipfile
-
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             mode = info.external_attr >> 16

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -32,9 +34,6 @@ def fixed(path: str) -> Iterator[IO[bytes]]:
         if not others_write(_paths.stat_of(file)):
             yield file
             return
-        import shutil
-        import tempfile
-
         with tempfile.TemporaryFile(dir=here.scratch()) as copy:
             shutil.copyfileobj(file, copy)
             copy.seek(0)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
+import subprocess
 from io import BufferedReader, FileIO
 
 from modules import _paths
@@ -307,8 +308,6 @@ def get_attributes(path: str) -> str | None:
     """The letters that lsattr shows for a path ("ie"); None where the file system has no
     attributes.
     """
-    import subprocess
-
     planning.refuse_unforeseen("lsattr")
     try:
         done = subprocess.run(

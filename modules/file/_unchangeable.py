@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 from modules import _paths
 from modules.file._look import opened_to_read
@@ -20,8 +21,6 @@ def unchangeable(path: str) -> str:
         at = _paths.stat_of(file)
         if not others_write(at) and not others_replace(path):
             return path
-        import shutil
-
         copy = os.path.join(here.scratch(), os.path.basename(path))
         with open(copy, "xb", opener=_private) as target:
             shutil.copyfileobj(file, target)

@@ -7,6 +7,7 @@ nothing else works: a state with `parallel: True` has another process search, wh
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
@@ -102,8 +103,6 @@ def _bounded(
     with here.limited(what, sum(map(len, parts))) as seconds:
         if not seconds or in_main_thread():
             return work()
-        import json
-
         request = {
             "pattern": expression.pattern,
             "flags": expression.flags,

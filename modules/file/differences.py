@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 
@@ -50,8 +51,6 @@ def unified(
     one file, and difflib looks at each line of both. split: the lines of a text; end: that of a
     line.
     """
-    import difflib
-
     head, tail = _equal_ends(old, new, end, max(AROUND, context))
     before, after = (split(text[head : len(text) - tail]) for text in (old, new))
     skipped = _number_of_lines(old[:head], split, end)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -384,8 +385,6 @@ def link_up(name: str) -> bool:
 
 def wait_for(is_so: Any, seconds: float) -> bool:
     """Wait up to some seconds for a look to answer yes; return its last answer."""
-    import time
-
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:

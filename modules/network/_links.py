@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import ipaddress
+import json
 from typing import Any
 
 from modules import cmd
@@ -16,8 +17,6 @@ Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 @cached_look("network")
 def links() -> dict[str, dict[str, Any]]:
     """Each interface as `ip` tells it: up, hwaddr, addresses (address, broadcast, label)."""
-    import json
-
     done = cmd.probe(["ip", "-json", "address", "show"])
     by_name: dict[str, dict[str, Any]] = {}
     for link in json.loads(done.stdout or "[]") if done.retcode == 0 else ():

@@ -6,6 +6,8 @@ they are not too large.
 
 from __future__ import annotations
 
+import hashlib
+
 # os in this file: it asks for archives and the network, which are no part of the planned machine
 import json
 import os
@@ -95,8 +97,6 @@ def _own_archives(
     manager: PackageManager, changes: Changes, transaction: Transaction
 ) -> dict[str, Archive]:
     """Return the archives that a transaction names itself, by their packages. Raises OSError."""
-    import hashlib
-
     archives = {}
     for target in transaction.targets:
         name = manager.normal(target.name)

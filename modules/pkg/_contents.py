@@ -8,6 +8,8 @@ it.
 
 from __future__ import annotations
 
+import hashlib
+
 # os in this file: it reads archives, which are no part of the planned machine
 import json
 import os
@@ -155,8 +157,6 @@ def _folder(archive: Archive) -> OwnFolder:
 
 def _name_of(path: str) -> str:
     """The name in that folder of a file with the contents of a member."""
-    import hashlib
-
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
 
 
@@ -177,8 +177,6 @@ def verify(archive: Archive, manager: PackageManager) -> None:
     """Raise BadArchive for one that is not what the package lists say, or may not stay it; OSError
     where there is none.
     """
-    import hashlib
-
     if others_replace(archive.path):
         raise BadArchive("others can replace it")
     with open(archive.path, "rb") as opened:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from modules import _paths, cmd
@@ -45,7 +46,6 @@ def _own_files() -> Iterator[str]:
 
 def _libraries() -> Iterator[str]:
     """Generate a file of runner and of each library that it needs."""
-    import re
     from importlib.metadata import requires  # which brings 80 modules, for what few runs ask
     from importlib.util import find_spec
 

@@ -8,6 +8,7 @@ keeps its contents. An upgrade takes away what the older version had and the new
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat as bits
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -233,8 +234,6 @@ class _Laying:
 
 def _digest(entry: Entry, kind: str) -> str:
     """The digest of a file, as package managers keep them; empty for what is none."""
-    import hashlib
-
     if not entry.is_file:
         return ""
     with entry.reader() as reader:

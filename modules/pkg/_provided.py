@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import os
 import time
@@ -107,8 +108,6 @@ def going(names: Iterable[str], installed: Versions) -> Changes:
 
 def matched(patterns: Iterable[str], installed: Iterable[str]) -> list[str]:
     """Return the packages that names and globs mean; a name need not be installed."""
-    import fnmatch
-
     names: list[str] = []
     for each in patterns:
         names += fnmatch.filter(installed, each) if {*each} & {*"*?["} else [each]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -54,8 +56,6 @@ def run_unlocked(
         if not problem:
             return done
         if not until:
-            import logging
-
             logging.getLogger("runner.pkg").warning(
                 "waiting for another package manager: %s", problem
             )
@@ -74,8 +74,6 @@ def run_unlocked(
 
 def _killed(program: str, number: int) -> str:
     """Return what became of a program that a signal ended."""
-    import signal
-
     name = signal.Signals(number).name if number in {*signal.Signals} else ""
     why = " (the kernel does so where memory runs out: see `dmesg`)" * (name == "SIGKILL")
     return (

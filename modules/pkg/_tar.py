@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -76,8 +78,6 @@ def unpacking_words(path: str) -> list[str]:
 @contextmanager
 def printed(words: Sequence[str], most: int) -> Iterator[_Bounded]:
     """What a program prints. most: bytes; reading more raises BadArchive."""
-    import subprocess
-
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None, "it is a pipe"
     try:
@@ -93,8 +93,6 @@ def _checked_member() -> type[TarInfo]:
     """What reads a member: where its header is wrong, tarfile would take the archive to be at its
     end.
     """
-    import tarfile
-
     errors: Any = tarfile
     wrong = (errors.InvalidHeaderError, errors.TruncatedHeaderError)
 
@@ -112,8 +110,6 @@ def _checked_member() -> type[TarInfo]:
 @contextmanager
 def opened_tar(words: Sequence[str], most: int) -> Iterator[Tar]:
     """What a program prints, as a stream of members. most: bytes. Raises BadArchive."""
-    import tarfile
-
     with printed(words, most) as stream:
         try:
             opened: Any = stream

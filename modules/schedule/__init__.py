@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -91,8 +92,6 @@ def _word(value: Any) -> str:
 
 def unit_name(name: str) -> str:
     """A name for files and units that no other job has."""
-    import zlib
-
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
     return "runner-job-" + (plain if plain == name else f"{plain}-{zlib.crc32(name.encode()):08x}")
 

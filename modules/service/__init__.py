@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
@@ -262,8 +263,6 @@ def wait_until(
     name: str, sig: str | None, runs: bool, timeout: float | None, user: str | None = None
 ) -> bool:
     """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
-    import time
-
     end = time.monotonic() + (timeout or 0)
     while status(name, sig, user) is not runs:
         if time.monotonic() >= end:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import posixpath
+import textwrap
 from collections import OrderedDict
 from typing import Any
 
@@ -233,8 +234,6 @@ def banner(
 
         {{ salt['slsutil.banner'](title='Managed by runner', text='Changes are overwritten.') }}
     """
-    import textwrap
-
     title = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT" if title is None else title
     text = _MANAGED if text is None else text
     inner = width - 2 * len(commentchar)

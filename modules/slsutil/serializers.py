@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import ast
+import configparser
 import io
+import json
+import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -86,8 +90,6 @@ def _from_yaml(text: str, options: dict[str, Any]) -> Any:
 
 
 def _to_json(data: Any, options: dict[str, Any]) -> str:
-    import json
-
     options = {
         "indent": 2,
         "separators": (",", ": "),
@@ -99,14 +101,10 @@ def _to_json(data: Any, options: dict[str, Any]) -> str:
 
 
 def _from_json(text: str, options: dict[str, Any]) -> Any:
-    import json
-
     return json.loads(text, **options)
 
 
 def _to_ini(data: Any, options: dict[str, Any]) -> str:
-    import configparser
-
     parser = configparser.ConfigParser(interpolation=None, **options)
     for section, values in data.items():
         parser[section] = {
@@ -118,8 +116,6 @@ def _to_ini(data: Any, options: dict[str, Any]) -> str:
 
 
 def _from_ini(text: str, options: dict[str, Any]) -> Any:
-    import configparser
-
     parser = configparser.ConfigParser(**options)
     try:
         parser.read_string(text)
@@ -132,8 +128,6 @@ def _values(parser: Any, section: str) -> dict[str, Any]:
     """The options of a section, `%(others)s` in them replaced where there are such, after what
     holds by default.
     """
-    import configparser
-
     values = {}
     for key, raw in parser.items(section, raw=True):
         try:
@@ -155,8 +149,6 @@ def _to_toml(data: Any, options: dict[str, Any]) -> str:
 
 
 def _from_toml(text: str, options: dict[str, Any]) -> Any:
-    import tomllib
-
     return tomllib.loads(text, **options)
 
 
@@ -167,8 +159,6 @@ def _to_python(data: Any, options: dict[str, Any]) -> str:
 
 
 def _from_python(text: str, options: dict[str, Any]) -> Any:
-    import ast
-
     return ast.literal_eval(text)
 
 

@@ -6,6 +6,7 @@ What states use is in `keys` and `known_hosts`; these are Salt's functions.
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -351,8 +352,6 @@ def key_is_encrypted(key: str) -> bool:
 
     {% if salt['ssh.key_is_encrypted']('/root/.ssh/id_ed25519') %}
     """
-    import base64
-
     text = file.read_bytes(os.path.expanduser(key)).decode("ascii", "replace")
     first, *rest = text.strip().splitlines() or [""]
     if "PRIVATE KEY-----" not in first:

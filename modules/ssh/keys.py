@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import binascii
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -61,8 +62,6 @@ def kind(enc: str) -> str:
 
 def kind_within(digits: str) -> str:
     """The kind that a key begins with itself; empty where that is none."""
-    import binascii
-
     begin = digits[: min(len(digits), 64) // 4 * 4]
     try:
         decoded = binascii.a2b_base64(begin)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import os
 import re
 from collections.abc import Sequence
@@ -76,8 +79,6 @@ def _names(line: str) -> tuple[str, ...] | bytes:
         return ()
     if not words[0].startswith("|"):
         return tuple(words[0].lower().split(","))
-    import base64
-
     try:
         return base64.b64decode(words[0].split("|")[2])
     except (ValueError, IndexError):
@@ -217,18 +218,12 @@ def hashed(hostname: str) -> str:
 
 
 def _hidden(salt: bytes, hostname: str) -> str:
-    import base64
-    import hmac
-
     digest = hmac.digest(salt, hostname.encode(), "sha1")
     return "|".join(("", "1", base64.b64encode(salt).decode(), base64.b64encode(digest).decode()))
 
 
 def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
     """The fingerprints of keys in hexadecimal pairs (kind: sha256 or md5)."""
-    import base64
-    import hashlib
-
     digests = (
         hashlib.new(kind, base64.b64decode(line.split()[2] + "==")).hexdigest() for line in lines
     )

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
+import ssl
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,6 @@ from modules._texts.url import ascii_url
 from runner.api import RunnerError, StateFailed, here, refuse_unforeseen
 
 if TYPE_CHECKING:
-    import ssl
     from urllib.request import Request
 
 LARGEST = 100 << 20  # bytes of an answer
@@ -145,8 +147,6 @@ def _headers(
 
 
 def _basic(username: str, password: str) -> str:
-    import base64
-
     return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
 
 
@@ -155,8 +155,6 @@ def _trust(
 ) -> ssl.SSLContext | None:
     if verify_ssl and not ca_bundle and not cert:
         return None
-    import ssl
-
     context = ssl.create_default_context(cafile=ca_bundle)
     if not verify_ssl:
         context.check_hostname = False
@@ -277,8 +275,6 @@ def wait_for_successful_query(
 
     request_interval: seconds between two tries (without it: one). options: as those of query.
     """
-    import time
-
     until = time.monotonic() + wait_for
     while True:
         answer = query(url, **{"status": status is not None, **options})

@@ -15,6 +15,7 @@ Everything before the yield reads, what is after it writes: in a dry run into a 
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Generator, Mapping
 from functools import wraps
@@ -554,8 +555,6 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
 
 def _stamp(path: str) -> tuple[Any, ...]:
     if "*" in path:
-        import glob
-
         return tuple((match, _stamp(match)) for match in sorted(glob.glob(path)))
     return version_at(at_present(path))
 

@@ -9,6 +9,7 @@ values only.
 from __future__ import annotations
 
 import os.path
+import shlex
 
 from runner.model import plain_values
 
@@ -367,8 +368,6 @@ def column_problem(value: str) -> str | None:
 
 def words_problem(value: str) -> str | None:
     """The reason why a text cannot be split into words, as a shell does it."""
-    import shlex
-
     try:
         shlex.split(value)
     except ValueError as problem:

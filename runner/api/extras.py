@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 
@@ -10,7 +11,6 @@ def how_to_install(extra: str) -> str:
     """The command that adds the libraries of an extra to the environment of this Python. The one of
     a package has no pip of its own, and what the system's Python has is not seen in any.
     """
-    import shlex
     from importlib import metadata
 
     try:

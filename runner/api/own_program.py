@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 
 import runner
@@ -26,8 +27,6 @@ def own_program() -> list[str]:
     """Return the command line of this runner, by a path that cron and systemd find: in an image the
     one that is installed there. Raises RunnerError where there is none.
     """
-    import shutil
-
     if in_image():
         if found := shutil.which("runner"):
             return [found]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 
 from runner.model.stdlib import Lock, in_main_thread
@@ -42,8 +43,6 @@ def end_programs() -> None:
     """End all programs that states wait for, at once, and let parallel states start no others
     (engine only).
     """
-    import threading
-
     global _stopped
     with _lock:
         _stopped = True

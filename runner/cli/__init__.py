@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import sys
 
 from runner.cli.parsing import app
@@ -57,8 +58,6 @@ def _spelled_out(arguments: list[str]) -> list[str]:
 
 
 def _seed() -> int:
-    import random
-
     return random.randrange(1, 10**6)
 
 

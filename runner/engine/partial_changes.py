@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import errno
+import inspect
+import traceback
 from collections.abc import Generator
 from types import FunctionType
 
@@ -54,8 +56,6 @@ def apology(error: BaseException, is_built_in: bool = False) -> str:
         return _refusal(error)
     if isinstance(error, UnicodeDecodeError) and is_built_in:
         return f"A text that was read is not {error.encoding.upper()}: byte {error.start + 1}"
-    import traceback
-
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     if is_built_in:
@@ -120,9 +120,6 @@ def of_call(
     """An exception of a call as the mistake that it is: arguments that the function does not take,
     values that it cannot use, code of the tree; the exception itself for a bug of ours.
     """
-    import inspect
-    import traceback
-
     try:
         given = named_arguments(name, function, args, kwargs)
     except RunnerError as refused:
@@ -198,8 +195,6 @@ def named_arguments(
     plain = _plainly_named(function, args, kwargs)
     if plain is not None:
         return plain
-    import inspect
-
     signature = inspect.signature(function)
     try:
         return {**signature.bind(*args, **kwargs).arguments, **kwargs}

@@ -8,6 +8,7 @@ reacts together, and what these have to react to.
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 
@@ -21,7 +22,6 @@ from runner.support.files.trusted_folder import trusted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 NAME = "debts.sqlite"
@@ -269,8 +269,6 @@ class ReactionJournal:
                 self._read_file()
 
     def _read_file(self) -> None:
-        import sqlite3
-
         found: dict[tuple[str, str], Audience] = {}
         try:
             connection, version = self._connected()
@@ -300,8 +298,6 @@ class ReactionJournal:
 
     @contextmanager
     def _writing(self, synchronous: str) -> Iterator[sqlite3.Connection]:
-        import sqlite3
-
         try:
             if self._connection is None:
                 self._connection = self._prepared()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from contextlib import suppress
 
@@ -73,8 +74,6 @@ class SignalWatchdog:
     """Kills this process when it heeds no signal. Where it cannot be started, nobody does."""
 
     def __init__(self) -> None:
-        import subprocess
-
         theirs, self._pipe = os.pipe()
         os.set_blocking(self._pipe, False)
         words = map(str, (os.getpid(), theirs, PATIENCE, LAST))

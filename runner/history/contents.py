@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -120,8 +121,6 @@ class ContentStore:
             if len(rest) <= len(data) // 16:
                 numbers = (number.to_bytes(_NUMBER) for number in (begin, length, head, tail))
                 return b"".join((_SIGN, *numbers, rest)), others + 1
-        import zlib
-
         return zlib.compress(data, 1), 0
 
     def put_text(self, text: str) -> str:
@@ -179,8 +178,6 @@ class ContentStore:
 
     def _part(self, content: str) -> bytes | None:
         """Contents in the file of a run."""
-        import zlib
-
         query = "SELECT run, start, length FROM contents WHERE content = ?"
         row = self._database().execute(query, (content,)).fetchone()
         if row is None:
@@ -197,8 +194,6 @@ class ContentStore:
 
     def _file(self, content: str) -> bytes | None:
         """Contents in a file of their own."""
-        import zlib
-
         try:
             folder = trusted_folder(self._state_dir, make=False)
             packed = folder.below(UNDO, content[:2], make=False).read(f"{content}.z")
@@ -256,8 +251,6 @@ def _unpacked(file: BinaryIO, data: bytes, start: int) -> bytes:
     """Contents as they were. data: as they are kept in a file; start: where. Raises ValueError and
     zlib.error where that is damaged.
     """
-    import zlib
-
     versions = []
     while data[:1] == _SIGN and len(data) >= _OTHER:
         begin, length, head, tail = (
@@ -289,8 +282,6 @@ def _is_kept(folder: TrustedFolder, name: str) -> bool:
 
 
 def _compressed(source: BinaryIO) -> Iterator[bytes]:
-    import zlib
-
     packed = zlib.compressobj(1)
     while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
         yield packed.compress(piece)

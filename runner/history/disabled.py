@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 from contextlib import contextmanager, suppress
 
@@ -58,8 +60,6 @@ def disable(
     long; None: until `enable`. Raises RunnerError for no reason at all, and where it cannot be
     written.
     """
-    import json
-
     now = _now()
     why, by = _one_line(why), _one_line(by)
     if not why:
@@ -101,8 +101,6 @@ def enable(state_dir: str) -> Disabled | None:
 @contextmanager
 def _alone(state_dir: str) -> Iterator[TrustedFolder]:
     """The folder, while nobody else disables or enables. What a killed one left goes."""
-    import fcntl
-
     folder = trusted_folder(state_dir)
     fcntl.flock(folder.descriptor, fcntl.LOCK_EX)
     try:
@@ -127,8 +125,6 @@ def _problems(state_dir: str) -> Iterator[None]:
 
 
 def _read(folder: TrustedFolder) -> Disabled | None:
-    import json
-
     try:
         found = json.loads(folder.read(DISABLED))
         read = Disabled(*(_one_line(str(found.get(key) or "-")) for key in ("why", "by", "since")))

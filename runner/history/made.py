@@ -8,6 +8,7 @@ states (`OPPOSITE` of their modules).
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -295,8 +296,6 @@ def undeclared(connection: sqlite3.Connection, declared: Collection[str]) -> Ite
 
 
 def _row(values: tuple[Any, ...]) -> Row:
-    import json
-
     row = dict(zip(_COLUMNS.split(", "), values, strict=True))
     snapshot = json.loads(row["snapshot"]) if row["snapshot"] else None
     row |= {
@@ -317,6 +316,4 @@ def forget(connection: sqlite3.Connection, things: Iterable[str]) -> None:
 
 def tree_exists(tree: str) -> bool:
     """Return whether the folders of a tree that a highstate came from are still there."""
-    import json
-
     return any(os.path.isdir(folder) for folder in json.loads(tree)[0])

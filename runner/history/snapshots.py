@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -131,8 +132,6 @@ def _attributes(path: str, status: os.stat_result) -> bytes:
 
 def unpacked(attributes: bytes) -> dict[str, bytes]:
     """Extended attributes as the store keeps them, by name."""
-    import json
-
     values = json.loads(attributes) if attributes else {}
     return {name: bytes.fromhex(value) for name, value in values.items()}
 

@@ -6,6 +6,7 @@ and reported before anything is done.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -243,8 +244,6 @@ def carry_out(
     """Restore what is not refused. The undo as it went: what failed against expectation is refused
     in it, too. secrets: those of this run, which shows nothing of what was not shown then.
     """
-    import time
-
     store = ContentStore(state_dir, lambda: connection)
     steps: list[UndoStep] = []
     for _, group in groupby(undo.steps, key=lambda step: (step.kept.sequence, bool(step.refused))):

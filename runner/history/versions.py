@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import shlex
@@ -131,8 +132,6 @@ def _diff(
     """A unified diff of two versions, without what stood where a later one has a secret; empty
     where neither is a file or the contents are equal.
     """
-    import difflib
-
     if first.content == second.content or "file" not in (first.type, second.type):
         return ""
     texts = []

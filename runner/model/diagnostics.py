@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from runner.model.errors import Diagnostic as Diagnostic
 from runner.model.records import Record
 
@@ -74,15 +76,11 @@ def odd_space_hint(key: object) -> str | None:
 
 def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) -> list[str]:
     """The words that are like one, the nearest first. alike: how much, from 0 to 1."""
-    import difflib
-
     return difflib.get_close_matches(word, list(words), most, alike)
 
 
 def likeness(word: str, other: str) -> float:
     """Return how much two words are alike, from 0 to 1."""
-    import difflib
-
     return difflib.SequenceMatcher(None, other, word).ratio()
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from runner.model.places import SEEN
 
 TYPE_CHECKING = False
@@ -36,8 +38,6 @@ def unescaped(text: str) -> str:
     >>> unescaped("/my\\\\040data")
     '/my data'
     """
-    import re
-
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
 
 

@@ -5,6 +5,7 @@ enters the run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 
 TYPE_CHECKING = False
@@ -96,8 +97,6 @@ def key_of(key: object) -> str:
 
 
 def _number(value: float) -> float | str:
-    import math
-
     if math.isfinite(value):
         return float(value)
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -162,8 +163,6 @@ def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _changed_lines(keys: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    import difflib
-
     first, second = ([*_said(keys, side)] for side in ("first", "second"))
     for line in [*difflib.unified_diff(first, second, n=1, lineterm="")][2:]:
         if not line.startswith("@@"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -138,8 +139,6 @@ def _inside(result: Result, dry: bool) -> str:
     if result.result is False:
         return f'<failure type="failed" message={first}>{_escaped(result.comment)}</failure>'
     if result.changes:
-        import json
-
         changes = json.dumps(result.changes, indent=1, default=str)
         return f"<system-out>{_escaped(changes)}</system-out>"
     return ""
@@ -174,8 +173,6 @@ def case(
     elif kind:
         inside = f'<{kind} type="failed" message={first}>{_escaped(comment)}</{kind}>'
     elif changes:
-        import json
-
         inside = f"<system-out>{_escaped(json.dumps(changes, indent=1, default=str))}</system-out>"
     else:
         return f"  <testcase {about}/>"

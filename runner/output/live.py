@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -98,8 +99,6 @@ def command_tail(seconds: float) -> list[str]:
 
     Only lines that have ended: half a secret could not be recognised.
     """
-    import re
-
     text = re.sub(_ESCAPES, "", command_output.last().decode("utf-8", "replace"))
     ended = re.split(r"[\r\n]+", redact_all(text))[:-1]
     lines = [line.expandtabs() for line in ended if line.strip()]

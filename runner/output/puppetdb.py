@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -278,8 +279,6 @@ def _moment(moment: datetime) -> str:
 
 def _uuid(facts: RunFacts) -> str:
     """The same for the same run: a report that is sent twice is one."""
-    import uuid
-
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"runner:{facts.machine}/{facts.run}"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 
 from runner.model.errors import UsageError
@@ -180,8 +181,6 @@ def wrapped(text: str, width: int, margin: int) -> list[str]:
     """A line as a terminal shows it without breaking words; what follows the first line has the
     margin.
     """
-    import textwrap
-
     return textwrap.wrap(
         text,
         max(width - 1, 40),

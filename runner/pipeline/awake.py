@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from contextlib import ExitStack, suppress
 
 from runner.support import programs
@@ -16,8 +17,6 @@ def keep(until: ExitStack) -> None:
     """Hold a lock of logind's, where there is a logind that grants it."""
     if not all(map(os.path.isdir, LOGIND)):
         return
-    import subprocess
-
     null, words = subprocess.DEVNULL, ["--what=sleep", "--mode=block", "--who=runner"]
     words += ["--why=A run changes this machine", "cat"]
     with suppress(OSError):  # the run goes on without

@@ -9,6 +9,7 @@ and what is to be made of what lies there.
 
 from __future__ import annotations
 
+import datetime
 import marshal
 from collections.abc import Mapping
 
@@ -254,6 +255,4 @@ class _Reader:
             return RECORDS[name](*plain)
         if name in COLLECTIONS:
             return COLLECTIONS[name](plain)
-        import datetime
-
         return getattr(datetime, name)(*plain)

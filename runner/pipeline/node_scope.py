@@ -9,6 +9,7 @@ target of the top file).
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 
 from runner.language.targeting import top, top_includes
@@ -226,8 +227,6 @@ def asked(session: Session) -> Given:
     if not setting:
         return Given()
     if "given" not in session.asked_once:
-        import shlex
-
         command = _command(session, setting)
         shown = shlex.join(command)
         session.asked_once["given"] = _read(session, _run(session, command, shown), shown)
@@ -242,8 +241,6 @@ def _problem(session: Session, message: str, hint: str | None = None) -> RunnerE
 
 
 def _command(session: Session, setting: Any) -> list[str]:
-    import shlex
-
     if isinstance(setting, Mapping):
         unknown = [name for name in setting if name != "ext_nodes"]
         if unknown:

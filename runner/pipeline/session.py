@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager, suppress
@@ -85,8 +86,6 @@ def tree_of(options: Options) -> str:
     ]
     if options.tree:  # whichever of the trees is used
         roots = list(map(trees.without_name, roots))
-    import json
-
     return json.dumps([roots, options.saltenv or ""])
 
 

@@ -8,7 +8,9 @@ for each folder that a run writes to, not one for each file.
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import stat
 from contextlib import suppress
 
@@ -61,8 +63,6 @@ class Temporaries:
             lines = state.read(NAME).decode("ascii", "replace").splitlines()
         except OSError:
             return []
-        import json
-
         removed = []
         for line in lines:
             # the last line may be cut off, a folder may be gone
@@ -120,8 +120,6 @@ def _cleaned(folder: str, mark: str) -> list[str]:
 def _removed(folder: int, name: str) -> bool:
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            import shutil
-
             shutil.rmtree(name, dir_fd=folder)
         else:
             os.unlink(name, dir_fd=folder)

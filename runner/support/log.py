@@ -8,7 +8,10 @@ where messages become lines (`cli/running/python_messages.py`).
 
 from __future__ import annotations
 
+import logging
 import os
+import shlex
+import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -44,8 +47,6 @@ class Log:
 
     def start(self, folders: Iterable[str], is_silent: Callable[[], bool]) -> None:
         """Begin to write, where the level of the library's root logger says so."""
-        import logging
-
         logger = logging.getLogger("runner")
         self.on, self.is_silent = logger.isEnabledFor(INFO), is_silent
         trees = tuple(f"{os.path.realpath(folder)}/" for folder in folders)
@@ -82,8 +83,6 @@ class Log:
 
     def _write(self, level: int, message: str) -> None:
         if self.on:
-            import logging
-
             logging.getLogger("runner").log(level, "%s", message)
 
     # -------------------------------------------------- files that are read, commands that are run
@@ -119,8 +118,6 @@ class Log:
 
     def _command(self, command: object) -> str:
         """A command as the log shows it."""
-        import shlex
-
         argv = command if isinstance(command, list | tuple) else [command]
         words = [
             os.fsdecode(word) if isinstance(word, str | bytes | os.PathLike) else str(word)
@@ -132,7 +129,6 @@ class Log:
 
     def _follow_programs(self) -> None:
         """Have each program that is started from now on write a line at its end."""
-        import subprocess
 
         class Followed(subprocess.Popen):  # type: ignore[type-arg]
             """A program whose end stands in the log."""

@@ -3,7 +3,8 @@
 
 `from runner.output import json_` at the top of a file costs a look for the file, which is executed
 by the first `json_.dumped`; `from runner.output.json_ import dumped` executes it at once. So
-imports stand at the top, and a run executes only what it needs. The same holds for packages.
+imports stand at the top, and a run executes only what it needs. The same holds for packages, and
+for `import json` at the top of one of these files, and whatever else comes with Python (`Later`).
 
 The search is what `importlib` does with a package of one folder, with the same checks of the
 compiled file against its source, but without its many steps (four finders, seven endings of a
@@ -82,6 +83,30 @@ class NotYet(ModuleType):
         ModuleType.__setattr__(self, name, value)
 
 
+class Later(ModuleType):
+    """A module that comes with Python, as a file of runner has it before it asks for something of
+    it: then it is imported, and takes the place of this.
+    """
+
+    def __init__(self, name: str, importer: dict[str, Any]) -> None:
+        _namespace(self).update(__name__=name, __importer__=importer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_imported(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_imported(self), name, value)
+
+
+def _imported(later: Later) -> ModuleType:
+    namespace = _namespace(later)
+    name, importer = namespace["__name__"], namespace["__importer__"]
+    module = __import__(name)
+    if importer.get(name) is later:
+        importer[name] = module
+    return module
+
+
 def known_as(module: str) -> str:
     """The name of a module as users know it.
 
@@ -141,11 +166,11 @@ def _import(
     name: str,
     globals: Any = None,  # as `__import__` has them
     locals: Any = None,
-    fromlist: Sequence[str] = (),
+    fromlist: Sequence[str] | None = (),  # None only of the statement `import name`
     level: int = 0,
 ) -> ModuleType:
     """The `__import__` of runner's own modules: `from x import y` of one of them takes `importlib`
-    ten times as long, even when it is there.
+    ten times as long, even when it is there; what comes with Python waits until it is needed.
     """
     if fromlist and not level and name.startswith(_TOPS):
         module = sys.modules.get(name) or _registered(name)
@@ -158,7 +183,10 @@ def _import(
             elif type(module) is NotYet:
                 _execute(module)
             return module
-    return __import__(name, globals, locals, fromlist, level)
+    at_top = fromlist is None and locals is globals
+    if at_top and name not in sys.modules and name in sys.stdlib_module_names:
+        return Later(name, globals)
+    return __import__(name, globals, locals, fromlist or (), level)
 
 
 _BUILTINS = {**vars(builtins), "__import__": _import}

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -22,8 +24,6 @@ def running(
     children_may_stay: what a program that has ended left behind, such as a server, goes on.
     options: as of Popen. Raises OSError where the program cannot be started.
     """
-    import subprocess
-
     program = subprocess.Popen(list(argv), start_new_session=True, **options)
     try:
         yield program
@@ -37,8 +37,6 @@ def running(
 
 
 def _kill(program: Popen[bytes]) -> None:
-    import signal
-
     with suppress(ProcessLookupError):
         os.killpg(program.pid, signal.SIGKILL)
     program.wait()

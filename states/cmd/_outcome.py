@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+
 from modules import cmd
 from runner.api import Done, StateFailed
 from states.cmd._command import Command
@@ -62,9 +65,6 @@ def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, 
 
 
 def _parse(line: str) -> dict[str, Any] | None:
-    import json
-    import shlex
-
     try:
         value = json.loads(line)
         if isinstance(value, dict):

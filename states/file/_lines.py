@@ -5,6 +5,7 @@ from sources.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import suppress
 from functools import partial
@@ -259,8 +260,6 @@ def _rendered(
 
 
 def _check_hash(url: str, data: bytes, expected: str) -> None:
-    import hashlib
-
     algorithms = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
     digest = expected.strip().rpartition("=")[2].lower()
     algorithm = algorithms.get(len(digest))

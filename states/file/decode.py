@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import Literal
 
 from modules import file
@@ -49,9 +51,6 @@ def decode(
 
 
 def _decoded(encoded: str | None, key: str | None) -> bytes:
-    import base64
-    import binascii
-
     if encoded is not None and key is not None:
         raise StateFailed("Specify only one 'encoded_data' or 'contents_pillar' argument.")
     if encoded is None and key is None:

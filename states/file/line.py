@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Collection
 
@@ -82,8 +83,6 @@ def line(
         here.warn(f"no line of {name} matches {match!r}, so that {content!r} is missing")
     if new is None and exists:
         return "No changes needed to be made"
-    import time
-
     return (
         yield from _edits.edited(
             name,

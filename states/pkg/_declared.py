@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+
 from modules import pkg
 from modules.pkg import PackageTarget, Transaction
 from runner.api import (
@@ -121,8 +123,6 @@ def _declared_names() -> set[str]:
 
 def _kept(present: Iterable[str]) -> set[str]:
     """Return the packages to keep: what all states of pkg.declared say counts together."""
-    import fnmatch
-
     listed = (chunk.args.get("keep") for chunk in _states() if chunk.fun == "declared")
     patterns = [
         str(pattern)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import cached_property
 
 from modules import pkg
@@ -492,8 +493,6 @@ def mod_aggregate(
 
 def _how(low: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a state says of how to install."""
-    import inspect
-
     arguments = {*inspect.signature(installed).parameters, *Installing._fields}
     return {key: value for key, value in low.items() if key in arguments and key not in OWN}
 

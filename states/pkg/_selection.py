@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+
 from modules import debconf, file, pkg, service
 from modules.pkg import package_manager
 from runner.api import (
@@ -149,8 +151,6 @@ def _order(present: str, wanted: str) -> int:
     """How a version is to another one; `1.2*` is the same as all that it matches."""
     if "*" not in wanted:
         return pkg.provider().compare(present, wanted)
-    import fnmatch
-
     if fnmatch.fnmatch(present, wanted):
         return 0
     return pkg.provider().compare(present, wanted.partition("*")[0].rstrip(".-+~")) or -1

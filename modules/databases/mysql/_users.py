@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -128,8 +129,6 @@ def _same(plugin: str, stored: str, wanted: str) -> bool:
 
 def native_hash(password: str) -> str:
     """Return what mysql_native_password keeps of a password."""
-    import hashlib
-
     once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
     return "*" + hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -70,8 +73,6 @@ def stored(name: str, password: str, how: object) -> str:
     """
     if how is False or is_stored(password) or how == "scram-sha-256":
         return password
-    import hashlib
-
     return "md5" + hashlib.md5(f"{password}{name}".encode(), usedforsecurity=False).hexdigest()
 
 
@@ -112,10 +113,6 @@ def matches(name: str, password: str, stored_password: str | None, how: object =
 
 
 def _is_scram_of(password: str, stored_password: str) -> bool:
-    import base64
-    import hashlib
-    import hmac
-
     _, rounds_and_salt, keys = stored_password.split("$", 2)
     rounds, salt = rounds_and_salt.split(":")
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(rounds))

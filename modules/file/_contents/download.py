@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 # os in this file: the cache
 import os
 import re
+import ssl
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from modules._machine import fetching
 from modules._texts.url import ascii_url
@@ -16,9 +20,6 @@ from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
 from runner.api import Unforeseen, fetcher, here, refuse_unforeseen
 from runner.api.durability import name_all_files
-
-if TYPE_CHECKING:
-    import ssl
 
 PIECE = 1 << 20  # bytes; the space that is left is looked at after each
 PATIENCE = 60.0  # seconds for an answer
@@ -102,8 +103,6 @@ def cached_path(url: str, saltenv: str | None = None) -> str:
     No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and
     `x?q=1`).
     """
-    import hashlib
-
     scheme, _, rest = url.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     login = host.rpartition("@")[0]
@@ -158,7 +157,6 @@ def _fetch(
     url: str, path: str, use_etag: bool, verify_ssl: bool, allowance: fetching.Allowance
 ) -> None:
     """Raises NotFetched beside what goes wrong."""
-    import base64
     import urllib.error
     import urllib.request
 
@@ -234,8 +232,6 @@ def _announced_size(answer: Any) -> int | None:
 def _context(verify_ssl: bool) -> ssl.SSLContext | None:
     if verify_ssl:
         return None
-    import ssl
-
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 
@@ -21,8 +22,6 @@ def get_hash(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
     """The hash of a file in hexadecimal digits. Raises StateFailed for an unknown algorithm. form:
     the algorithm.
     """
-    import hashlib
-
     try:
         digest = hashlib.new(form)
     except ValueError:
@@ -41,8 +40,6 @@ def get_sum(path: str, form: str = "sha256") -> str:
 
 def hash_of(data: bytes, form: str = "sha256") -> str:
     """The hash of bytes in hexadecimal digits."""
-    import hashlib
-
     return hashlib.new(form, data).hexdigest()
 
 

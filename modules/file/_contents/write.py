@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat as bits
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
@@ -186,8 +188,6 @@ def _move_into_place(beside: Place, where: Place) -> None:
         # place
         if problem.errno != errno.EBUSY:
             raise
-        import shutil
-
         with (
             open(beside.open(), "rb") as source,  # os: its place opens it
             open(where.open(os.O_RDWR), "r+b") as file,  # os: its place opens it
@@ -214,8 +214,6 @@ def _keep_file(where: Place) -> str:
     """Keep the present file below the state folder under its path and the time; where it is kept,
     "" for none.
     """
-    import time
-
     at = where.seen()
     if at is None or not bits.S_ISREG(at.st_mode):
         return ""

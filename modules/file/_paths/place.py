@@ -12,7 +12,9 @@ from __future__ import annotations
 # os in this file: works in a folder that is held open; `planned_place.py` stands in for it
 import errno
 import os
+import shutil
 import stat as bits
+import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
@@ -256,16 +258,12 @@ class Place:
                 self.unlink()
 
     def _remove_tree(self) -> None:
-        import shutil
-
         try:
             shutil.rmtree(self.name, dir_fd=self.folder)
         except (RecursionError, OSError) as problem:
             if isinstance(problem, OSError) and problem.errno != errno.EMFILE:
                 raise
             # deeper than Python's library can go; the system's own program can
-            import subprocess
-
             argv = ["rm", "-rf", "--", f"./{self.name}"]
             done = subprocess.run(
                 argv,

@@ -10,6 +10,7 @@ from __future__ import annotations
 # os in this file: walks by descriptors
 import errno
 import os
+import pwd
 import stat as bits
 
 from modules import _paths
@@ -195,8 +196,6 @@ def refuse_unless(link: Link, owner: int) -> None:
 
 
 def _name_of(uid: int) -> str:
-    import pwd
-
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

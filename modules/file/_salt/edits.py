@@ -6,6 +6,7 @@ modules.
 from __future__ import annotations
 
 import re
+import subprocess
 from typing import Any
 
 from modules import _paths
@@ -257,8 +258,6 @@ def sed(
     expression = (
         f"{where}{'!' if negate_match else ''} s/{before}/{after}/{str(flags).replace('/', '')}"
     )
-    import subprocess
-
     argv = ["sed", *options.split(), expression, path]
     refuse_unforeseen(argv[0])
     done = subprocess.run(argv, capture_output=True, check=False)  # its answer byte for byte

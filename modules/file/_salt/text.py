@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 import os
 import re
+import shlex
+import subprocess
 from typing import Any
 
 from modules import _paths
@@ -46,8 +50,6 @@ def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
 
 def contains_glob(path: str, glob_expr: str) -> bool:
     """Return whether a line of a file matches a pattern such as `*root*`."""
-    import fnmatch
-
     path = os.path.expanduser(path)
     return _paths.isfile(path) and any(
         fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True)
@@ -91,9 +93,6 @@ def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
     """Search a file with the program grep: stdout, stderr, retcode, pid. opts: its options, such as
     "-v".
     """
-    import shlex
-    import subprocess
-
     options = [word for opt in opts for word in shlex.split(opt)]
     argv = ["grep", *options, "-e", pattern, "--", os.path.expanduser(path)]
     refuse_unforeseen(argv[0])
@@ -115,8 +114,6 @@ def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
 
 def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool = True) -> str:
     """The unified diff of two files; "" when they are equal."""
-    import difflib
-
     texts = [_text(path) for path in (file1, file2)]
     if large := differences.not_shown(*map(len, texts)):
         return large

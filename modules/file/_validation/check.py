@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
+import tempfile
 
 from modules import _paths
 from modules._machine import processes, salt_call
@@ -28,8 +30,6 @@ def try_contents(
     suffix: of the temporary file's name. folder: where it lies; a private one without it, and in a
     dry run always: what the command refuses there it may accept in the folder (None).
     """
-    import tempfile
-
     elsewhere = here.dry and folder is not None  # dry: it writes into no such folder
     try:
         if folder and elsewhere:
@@ -96,8 +96,6 @@ def _refuse_folder(folder: str) -> None:
 
 
 def _argv(command: str, argument: str) -> list[str]:
-    import shlex
-
     try:
         argv = shlex.split(command)
     except ValueError as problem:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -428,8 +429,6 @@ def _agrees(kind: str, digest: str, path: str) -> bool | None:
 
 
 def _digest(kind: str, text: str) -> str:
-    import hashlib
-
     return hashlib.new(kind, text.encode("utf-8", "surrogateescape")).hexdigest()
 
 

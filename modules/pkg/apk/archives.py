@@ -10,6 +10,7 @@ from __future__ import annotations
 
 # os in this file: it keeps archives in runner's cache, which are no part of the planned machine
 import base64
+import hashlib
 import os
 import re
 import zlib
@@ -77,8 +78,6 @@ def digest(opened: BufferedReader, kind: str) -> str:
     """Return the digest of what an archive says of itself, if that has the digest of its files;
     empty where it has not.
     """
-    import hashlib
-
     control = _stream(opened)
     if _plain(control).startswith(b".SIGN."):
         control = _stream(opened)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
+import json
 import os
 import re
 
@@ -56,8 +58,6 @@ def fingerprint(key: bytes) -> str:
     """The fingerprint of a binary key's first packet (version 4, as RFC 4880 says); empty for
     anything else.
     """
-    import hashlib
-
     if len(key) < 6 or not key[0] & 0x80:
         return ""
     if key[0] & 0x40:
@@ -79,8 +79,6 @@ def of_ppa(ppa: str) -> str:
     """The fingerprint of the key that Launchpad signs an archive (`user/archive`) with. Raises
     StateFailed when Launchpad names none.
     """
-    import json
-
     owner, _, archive = ppa.partition("/")
     url = f"https://api.launchpad.net/1.0/~{owner}/+archive/ubuntu/{archive or 'ppa'}"
     path, problem = file.download(url, keep=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -236,7 +237,5 @@ def _new_keys(wanted: AptSource, settings: RepositorySettings) -> dict[str, byte
 
 
 def _has_contents(path: str, contents: bytes) -> bool:
-    import hashlib
-
     digest = hashlib.sha256(contents).hexdigest()
     return file.is_file(path) and file.get_hash(path, "sha256") == digest

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Sequence
@@ -47,8 +48,6 @@ def find(versions: Sequence[tuple[str, str]]) -> dict[str, Archive]:
 
 def _digest(told: str) -> str:
     """The digest that dnf shows as Python does."""
-    import ast
-
     match = _BYTES.match(told)
     digits = ast.literal_eval(match[1]).hex() if match else ""
     return f"{DIGESTS[len(digits)]}:{digits}" if len(digits) in DIGESTS else ""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -375,8 +376,6 @@ def _locks(path: str) -> list[str]:
 def _locks_of_dnf5(path: str) -> list[str]:
     if not _paths.exists(path):
         return []
-    import tomllib
-
     with _paths.open_bytes(path) as file:
         table = tomllib.load(file)
     entries = table.get("packages", [])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -70,8 +71,6 @@ def repositories() -> list[Section]:
 
 def includes(path: str) -> bool:
     """Return whether the main file includes a file."""
-    import fnmatch
-
     patterns = [value for section in sections(MAIN) for value in section.values("Include")]
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 

@@ -7,6 +7,7 @@ pacman.conf.
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -370,8 +371,6 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     if changed != text:
         file.write(pacman_conf.MAIN, changed.encode())
     left = cmd.probe(["pacman-conf", "IgnorePkg"]).stdout.split()
-    import fnmatch
-
     stuck = [name for name in release if any(fnmatch.fnmatch(name, word) for word in left)]
     if stuck:
         raise CommandFailed(

@@ -6,6 +6,7 @@ another.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -141,8 +142,6 @@ def described(package: Package) -> dict[str, Any]:
 
 
 def _seconds(date: str) -> int:
-    import time
-
     try:
         return int(time.mktime(time.strptime(date, "%a %b %d %H:%M:%S %Y")))
     except ValueError:

@@ -5,6 +5,8 @@ zypper.
 
 from __future__ import annotations
 
+import base64
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -126,8 +128,6 @@ def list_pkgs() -> Versions:
 
 def in_order(versions: Sequence[str]) -> list[str]:
     """Return versions, oldest first."""
-    import functools
-
     return sorted(versions, key=functools.cmp_to_key(compare))
 
 
@@ -255,8 +255,6 @@ def import_key(key: bytes) -> None:
 
 def armoured(key: bytes) -> bytes:
     """Return a binary key as text (ASCII armour), with the checksum that rpm insists on."""
-    import base64
-
     checksum = 0xB704CE
     for byte in key:
         checksum ^= byte << 16

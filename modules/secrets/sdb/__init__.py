@@ -7,6 +7,7 @@ keyring or vault.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,8 +71,6 @@ def get_or_set_hash(
     """
     value = get(uri)
     if value is None:
-        import secrets
-
         value = "".join(secrets.choice(chars) for _ in range(length))
         set_(uri, value)
     return value

@@ -8,6 +8,7 @@ so that the token is sent to nobody else.
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Mapping
 from copy import deepcopy
@@ -230,8 +231,6 @@ def _below(mount: Mount, path: str, kind: str) -> str:
 
 def _trust(verify: Any) -> Any:
     """The certificates that are trusted. Raises StateFailed."""
-    import ssl
-
     if verify is False:
         context = ssl.create_default_context()
         context.check_hostname = False

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -283,8 +284,6 @@ def _words(words: Iterable[str]) -> list[Named]:
 
 def _options(before: list[str]) -> Any:
     """The configuration that the line so far means."""
-    import os
-
     lists = ("state_tree", "pillar_tree")
     settings: dict[str, Any] = {}
     for name in (*lists, "config", "saltenv", "cachedir", "id"):

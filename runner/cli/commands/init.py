@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from importlib.resources import files
 
 from runner.cli.parsing.option_spec import Annotated, argument, option
@@ -104,7 +105,5 @@ def _write(path: str, text: str) -> None:
 
 
 def _tell_what_is_next(folder: str) -> None:
-    import shlex
-
     where = "" if os.path.abspath(folder) == os.getcwd() else f"cd {shlex.quote(folder)} && "
     print(f"Next:\n  {where}runner check\n  {where}runner highstate --test")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
 import sys
 from collections.abc import Iterator
@@ -165,8 +166,6 @@ def _needs_root(action: str, plan: plans.SchedulePlan) -> RunnerError:
 
 def _owner(dry: bool) -> str:
     """Who asks, if a systemd of their own runs for them. Raises RunnerError."""
-    import pwd
-
     uid = os.geteuid()
     if uid == 0:
         raise UsageError("--user is for plain users", hint="for root, the same without --user")

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -105,9 +107,6 @@ def _recipients(common: Common, keys: SecretKeys, files: list[str]) -> int:
 
 
 def _edit(common: Common, keys: SecretKeys, files: list[str]) -> int:
-    import shlex
-    import subprocess
-
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if editor == "vi" and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise RunnerError("there is no terminal here to edit at", hint="set EDITOR")

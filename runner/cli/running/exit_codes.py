@@ -8,6 +8,8 @@ import errno
 import gc
 import os
 import sys
+import tempfile
+import traceback
 from contextlib import suppress
 
 from runner.cli.parsing import usage
@@ -202,8 +204,6 @@ def _usage(error: BaseException) -> int | None:
 
 def report_bug(error: BaseException) -> int:
     """Apologise for a defect of runner's own, and write what happened to a file."""
-    import traceback
-
     report = redact_all("".join(traceback.format_exception(error)))
     try:
         path = _kept(f"runner {releases.version()}, Python {sys.version}\n{report}")
@@ -220,8 +220,6 @@ def report_bug(error: BaseException) -> int:
 
 def _kept(report: str) -> str:
     """The path of a new file with the report of a bug. Raises OSError."""
-    import tempfile
-
     with tempfile.NamedTemporaryFile(
         "w",
         dir="/var/tmp" if paths.is_away() else None,  # an image's /tmp is gone with this process

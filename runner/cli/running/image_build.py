@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -78,8 +79,6 @@ def without_traces(options: Options) -> Options:
     """The settings of a run whose own files lie in a folder that ends with this process. Raises
     UsageError for settings that it cannot keep, and Locked while another run builds the image.
     """
-    import tempfile
-
     _epoch()
     for name in options.image_clean:
         if name not in CLEANED:

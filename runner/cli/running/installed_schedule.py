@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -125,8 +126,6 @@ def _lines(path: str) -> list[str]:
 
 
 def _elapses(unit: str, of_user: bool) -> str | None:
-    import subprocess
-
     whose = ["--user"] if of_user else []
     argv = ["systemctl", *whose, "show", "--property=NextElapseUSecRealtime", "--value", unit]
     try:

@@ -5,6 +5,7 @@ runner, templates, modules and grains go, and in which form.
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from runner.cli.running import log_targets
@@ -55,8 +56,6 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> LogLeve
     on_stderr = max(level, LEVELS[USUAL]) if silent else level
     if level == of_file == LEVELS[USUAL] and not target and not _has_forms(raw):
         return LogLevels(level, level)
-    import logging
-
     root = logging.getLogger()
     while _handlers:  # `runner pull` may read the configuration of one tree, and then of another
         root.removeHandler(_handlers[-1])
@@ -112,8 +111,6 @@ def _add(root: Any, handler: Any, raw: Mapping[str, Any], kind: str, form: str, 
 
 
 def _formatter(key: str, form: str, times: str | None, machine: str) -> Any:
-    import logging
-
     class SafeLine(logging.Formatter):
         """A line that cannot steer a terminal, with the fields that Salt has beside Python's."""
 

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import random
+import stat
 import sys
 import time
 from contextlib import contextmanager
@@ -412,8 +415,6 @@ def _seconds(option: str, least: int) -> Callable[[float], float]:
 def wait_randomly(common: Common) -> None:
     """Wait for a part of `--splay`, so that not all machines begin at once. Raises UsageError."""
     if common.splay:
-        import random
-
         time.sleep(random.uniform(0, _seconds("--splay", 0)(common.splay)))
 
 
@@ -483,9 +484,6 @@ def _opened(path: str) -> int:
     """Open a regular file, or what the caller has handed on (`@<(command)`): nobody is waited for
     who would write to a pipe. Raises OSError.
     """
-    import errno
-    import stat
-
     if path.startswith(HANDED_ON):
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

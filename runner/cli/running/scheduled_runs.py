@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import sys
 from contextlib import suppress
 from functools import cache
@@ -51,8 +52,6 @@ def as_answer(value: Any, stopped: Disabled | None) -> dict[str, Any]:
 
 def whoever() -> str:
     """The name of the person who called: the one behind sudo or doas, too."""
-    import pwd
-
     uid = os.getuid()
     own = str(uid)
     with suppress(KeyError):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -210,16 +212,11 @@ def _history(options: Any) -> str:
     command = "runner history show last"
     if not options.root:
         return command
-    import shlex
-
     return f"{command} --root {shlex.quote(options.root)}"
 
 
 def _real_command(words: list[str], options: Any) -> str:
     """The command line that really does what a dry run has shown."""
-    import re
-    import shlex
-
     as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
     program = "runner-salt-call" if as_salt else "runner"
     if as_salt or words[:1] == ["call"]:

@@ -5,7 +5,9 @@ runner's commands.
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -211,8 +213,6 @@ OF_LOW = ("state", "fun", "order")
 
 
 def _high(asked: AskedCall) -> int:
-    import json
-
     data = asked.take("data")
     if not isinstance(data, dict):
         raise UsageError(
@@ -234,8 +234,6 @@ def _template_str(asked: AskedCall) -> int:
 
 
 def _text(asked: AskedCall, name: str, text: str) -> int:
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         path = f"{folder}/{name}.sls"
         with open(path, "w", encoding="utf-8") as file:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -48,8 +49,6 @@ def answer(terminal: int, question: str) -> str:
     """Return what the person at the terminal answers, in small letters; what was typed before the
     question is no answer. Empty at the end of the input.
     """
-    import termios
-
     termios.tcflush(terminal, termios.TCIFLUSH)
     print(question, end="", file=sys.stderr, flush=True)
     line = os.read(terminal, 4096)

@@ -5,6 +5,7 @@ for them. Nothing of it fails a run.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -93,8 +94,6 @@ def _exporter(raw: Mapping[str, Any], environ: Mapping[str, str]) -> SpanExporte
 
 
 def _send(listener: Any, exporter: SpanExporter) -> None:
-    import logging
-
     if not LOG.on:  # one line says what went wrong
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
     try:

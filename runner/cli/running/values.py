@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import suppress
 from functools import partial
@@ -78,8 +79,6 @@ def _why_not(text: str) -> str:
 
 def _as_data(text: str) -> Any:
     """The value of JSON, which escapes some letters as YAML does not, or of YAML."""
-    import json
-
     try:
         return json.loads(text) if text.startswith(("{", "[")) else _as_yaml(text)
     except (ValueError, RecursionError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import shutil
 from collections.abc import Mapping
 from functools import cache, cached_property
 from types import FunctionType, ModuleType
@@ -161,8 +162,6 @@ def lacking(module: ModuleType | None) -> str | None:
     program = getattr(module, "NEEDS_PROGRAM", None)
     if program is None:
         return None
-    import shutil
-
     return None if shutil.which(program) else str(program)
 
 

@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -181,8 +182,6 @@ def _become(spec: Spec, view: file_systems.View, program: Callable[[], None], cg
     except OSError as error:
         _complain(error)
     except BaseException:
-        import traceback
-
         _complain(traceback.format_exc())
     finally:
         os._exit(1)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import posix
+import pwd
 import re
 import shutil
 import signal
@@ -246,8 +247,6 @@ def _program(name: str) -> str:
 
 def _range(path: str) -> tuple[str, str]:
     """The first range of numbers that this user may give away. Raises RunnerError."""
-    import pwd
-
     own = {str(os.getuid())}
     with suppress(KeyError):
         own.add(pwd.getpwuid(os.getuid()).pw_name)

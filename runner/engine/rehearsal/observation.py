@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import socket
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -386,8 +387,6 @@ def _address(words: str) -> str:
     >>> _address("0100007F"), _address("0" * 32)
     ('127.0.0.1', '[::]')
     """
-    import socket
-
     data = b"".join(bytes.fromhex(words[i : i + 8])[::-1] for i in range(0, len(words), 8))
     if len(data) == 4:
         return socket.inet_ntop(socket.AF_INET, data)

@@ -8,6 +8,7 @@ nobody else; of the answer no more than its status is read.
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +29,6 @@ _PLAIN = "its characters have to be visible ASCII"
 def opened(destination: Destination) -> Iterator[Send]:
     """Send reports over one connection. Raises NotDelivered."""
     import http.client
-    import ssl
 
     headers = {
         "Content-Type": "application/json",

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import errno
+import hmac
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -102,15 +104,11 @@ def _code(key: MachineKey, document: dict[str, Any]) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    import hmac
-
     return bool(other) and hmac.compare_digest(one.encode(), other.encode())
 
 
 def how_to_apply(plan: SavedPlan, path: str) -> str:
     """The command line that applies a plan."""
-    import shlex
-
     words = ["runner", "apply", path]
     if plan.config:
         words += ["--config", plan.config]

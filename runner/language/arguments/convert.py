@@ -7,6 +7,7 @@ Mismatch.
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -346,8 +347,6 @@ def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
             if change is not None:
                 return change(value)
             if isinstance(extra, Pattern):
-                import re
-
                 if re.fullmatch(extra.expression, value) is None:
                     raise wrong(extra.title, value)
             elif isinstance(extra, Check) and (problem := extra.problem(value)):

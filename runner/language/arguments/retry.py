@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import random
+
 from runner.api.argtypes import duration_problem
 from runner.model.global_arguments import RETRY
 from runner.model.places import Value
@@ -30,8 +32,6 @@ class Retry(Record):
         """Seconds until the next attempt."""
         if not self.splay:
             return float(self.interval)
-        import random
-
         return self.interval + random.randint(0, self.splay)
 
 

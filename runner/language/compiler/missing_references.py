@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from runner.model.chunk import COMMAND_GUARDS, GUARDS, Chunk
@@ -271,8 +272,6 @@ def used_by_template(tree: TreeFiles) -> Callable[[Chunk, str], bool]:
 
 
 def _names(text: str, name: str) -> bool:
-    import re
-
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
 
 

@@ -11,6 +11,7 @@ needs. All of this was measured with Salt 3008 on random trees.
 
 from __future__ import annotations
 
+import random
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -78,8 +79,6 @@ def looks(nodes: Iterable[int]) -> dict[int, tuple[int, ...]]:
 
 def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
     """The chunks with random order numbers; what says `order:` itself keeps its own."""
-    import random
-
     dice = random.Random(seed)
     drawn = [(chunk, dice.uniform(*NUMBERED)) for chunk in chunks]
     return [

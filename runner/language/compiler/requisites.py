@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -58,8 +59,6 @@ class Index:
 
     def _matching(self, state: str, target: str) -> list[int]:
         """The chunks whose ID or name a glob matches; it tries only those that begin alike."""
-        import fnmatch
-
         names = self._names(state)
         begin = pattern(r"[*?[]").split(target, 1)[0]
         matches = pattern(fnmatch.translate(target)).match

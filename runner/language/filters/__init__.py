@@ -8,6 +8,7 @@ file that the table does not list is one filter of its name: `shout.py` with a f
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -133,8 +134,6 @@ def filters(own: Mapping[str, Callable[..., Any]]) -> Filters:
 
 
 def match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
-    import re
-
     return re.match(pattern, value, text.flags(ignorecase, multiline)) is not None
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,8 +54,6 @@ def _item(items: list[Any], part: Any) -> Any:
 
 def _literal(part: Any) -> Any:
     """A part of a path as Python has it: a key may be a number or a truth value."""
-    import ast
-
     try:
         literal = ast.literal_eval(part)
         hash(literal)

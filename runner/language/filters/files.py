@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pwd
+import shutil
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,15 +24,11 @@ def path_join(*parts: str, use_posixpath: bool = False) -> str:
 
 def which(name: str | None) -> str | None:
     """The path of a program, or None."""
-    import shutil
-
     return shutil.which(name) if name else None
 
 
 def get_uid(user: str | None = None) -> int | None:
     """The number of a user (without a name: the one that runs this), or None."""
-    import pwd
-
     if user is None:
         return os.geteuid()
     try:
@@ -91,8 +90,6 @@ def list_files(folder: str) -> list[str]:
 
 def file_hashsum(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
     """The digest of a file."""
-    import hashlib
-
     with open(_path(path), "rb") as file:
         return hashlib.file_digest(file, form).hexdigest()
 

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import random
+import secrets
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +15,6 @@ from runner.language.filters.text import to_bytes
 
 
 def _digest(name: str, value: Any) -> str:
-    import hashlib
-
     return hashlib.new(name, to_bytes(value)).hexdigest()
 
 
@@ -37,15 +40,11 @@ def sha512(value: Any) -> str:
 
 def base64_encode(value: Any) -> str:
     """Base64 of a text."""
-    import base64
-
     return base64.b64encode(to_bytes(value)).decode()
 
 
 def base64_decode(value: Any) -> str | bytes:
     """Decode Base64: to a text where it is one."""
-    import base64
-
     data = base64.b64decode(to_bytes(value))
     try:
         return data.decode()
@@ -55,8 +54,6 @@ def base64_decode(value: Any) -> str | bytes:
 
 def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
     """Return whether a HMAC-SHA256 of a text, in base64, is the challenge."""
-    import base64
-    import hashlib
     import hmac as codes
 
     digest = codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).digest()
@@ -65,7 +62,6 @@ def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
 
 def hmac_compute(text: str, shared_secret: str) -> str:
     """The HMAC-SHA256 of a text, in hexadecimal digits."""
-    import hashlib
     import hmac as codes
 
     return codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).hexdigest()
@@ -82,9 +78,6 @@ def random_sample(values: Sequence[Any], size: int, seed: str | None = None) -> 
     """Some values, chosen by chance (the same for the same seed, and those that Salt chooses).
     Raises TypeError for a mapping or a set.
     """
-    import hashlib
-    import random
-
     if isinstance(values, dict | set):
         raise TypeError("a list is required")
     chance = (
@@ -102,14 +95,9 @@ def random_shuffle(values: Sequence[Any], seed: str | None = None) -> list[Any]:
 
 def random_str(size: int = 32) -> str:
     """A text of random letters and digits."""
-    import secrets
-    import string
-
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(int(size)))
 
 
 def rand_str(size: int = 9999999999, hash_type: str = "md5") -> str:
     """The digest of a random number."""
-    import random
-
     return _digest(hash_type, str(random.SystemRandom().randint(0, size)))

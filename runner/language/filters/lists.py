@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import Any
@@ -71,9 +73,6 @@ def _patterns(patterns: Any) -> list[Any]:
 
 
 def _fits(value: Any, pattern: Any) -> bool:
-    import fnmatch
-    import re
-
     if not isinstance(value, str) or not isinstance(pattern, str):
         return False
     if value == pattern or fnmatch.fnmatchcase(value, pattern):

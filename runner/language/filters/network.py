@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ipaddress
+import random
 import re
+import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -189,8 +191,6 @@ def _lies_in(value: str, network: Any) -> bool:
 
 def gen_mac(prefix: str = "AC:DE:48") -> str:
     """A random MAC address with a prefix."""
-    import random
-
     return "{}:{:02X}:{:02X}:{:02X}".format(prefix, *(random.randint(0, 255) for _ in range(3)))
 
 
@@ -204,8 +204,6 @@ def mac_str_to_bytes(mac: str) -> bytes:
 
 def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None) -> Any:
     """The address of a name. Raises ValueError when there is none (with `safe`: an empty text)."""
-    import socket
-
     family = {None: socket.AF_UNSPEC, True: socket.AF_INET6, False: socket.AF_INET}[ipv6]
     try:
         addresses = socket.getaddrinfo(name, port, family, socket.SOCK_STREAM)
@@ -223,8 +221,6 @@ def connection_check(
     """The address of a host that takes connections at a port. Raises ValueError when it takes none
     (with `safe`: an empty text).
     """
-    import socket
-
     try:
         with socket.create_connection((name, port), timeout=3) as connection:
             return str(connection.getpeername()[0])

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -87,15 +90,11 @@ def to_yaml(value: Any, flow_style: bool = True) -> str:
 
 def to_json(value: Any, sort_keys: bool = True, indent: int | None = None) -> str:
     """JSON with sorted keys."""
-    import json
-
     return json.dumps(plain(value), sort_keys=sort_keys, indent=indent, ensure_ascii=False)
 
 
 def tojson(value: Any, indent: int | None = None, **options: Any) -> str:
     """JSON that may stand in HTML; options as Python's json.dumps has them."""
-    import json
-
     text = json.dumps(plain(value), indent=indent, **options)
     return (
         text.replace("<", "\\u003c")
@@ -166,8 +165,6 @@ def _text(value: Any) -> str:
 
 def yaml_dquote(text: Any) -> str:
     """A double-quoted YAML scalar."""
-    import sys
-
     import yaml
 
     plain = str.__str__(text) if isinstance(text, str) else str(text)
@@ -177,8 +174,6 @@ def yaml_dquote(text: Any) -> str:
 
 def yaml_squote(text: Any) -> str:
     """A single-quoted YAML scalar."""
-    import re
-
     return "'" + re.sub(r"\n+", "\\g<0>\n", str(text).replace("'", "''")) + "'"
 
 

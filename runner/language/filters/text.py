@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 import jinja2
@@ -46,8 +47,6 @@ def regex_escape(text: str) -> str:
 
 def quote(value: Any) -> str:
     """A word for the shell."""
-    import shlex
-
     return shlex.quote(value or "")
 
 

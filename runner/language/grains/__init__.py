@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -29,8 +30,6 @@ FOLDERS = ("/etc/runner/facts.d", "/etc/ansible/facts.d", "/etc/puppetlabs/facte
 
 def logged(problem: Diagnostic) -> None:
     """Write what is wrong with a tree's grains to the log."""
-    import logging
-
     place = f" (at {problem.source})" if problem.source else ""
     logging.getLogger("runner.grains").warning("%s%s", problem.message, place)
 

@@ -7,8 +7,11 @@ What other tools read is read as they do: `facts.d` of Ansible, whose facts are 
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -112,9 +115,6 @@ def _read(path: str) -> str:
 
 
 def _printed(path: str) -> str:
-    import subprocess
-    import tempfile
-
     with tempfile.TemporaryFile() as output:
         try:
             with running(
@@ -198,8 +198,6 @@ def _lines(text: str) -> Facts:
 
 
 def _ini(text: str) -> Facts:
-    import configparser
-
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(text)

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import subprocess  # the others load it only when a program is asked
+import os
+import subprocess
 
 
 def text_of(path: str) -> str:
@@ -32,9 +31,6 @@ def printed(*argv: str) -> str | None:
 
 
 def _finished(argv: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
-    import os
-    import subprocess
-
     folders = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin:/sbin:/bin"
     environment = {"PATH": folders, "LC_ALL": "C.UTF-8"}
     try:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import grp
+import locale
 import os
+import pwd
 import sys
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,9 +21,6 @@ SALT_VERSION = "3008.3"  # whose language this is
 
 def locale_info(grains: Grains) -> Facts:
     """Language, encoding and time zone of the process."""
-    import locale
-    import time
-
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG", "LANGUAGE"))
     locale_name = next((name for name in names if name), "C")
     language, _, encoding = locale.normalize(locale_name.partition(":")[0]).partition(".")
@@ -40,9 +41,6 @@ def locale_info(grains: Grains) -> Facts:
 
 def process(grains: Grains) -> Facts:
     """The user, shell and folder of this process."""
-    import grp
-    import pwd
-
     user, group = os.geteuid(), os.getegid()
     path = os.environ.get("PATH", "")
     try:

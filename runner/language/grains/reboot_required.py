@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from runner.api.restarts import ASKED, KERNEL, PACKAGES, QUESTIONS, YES
@@ -68,6 +69,4 @@ def _flavour(release: str) -> str:
 
 
 def _numbers(release: str) -> list[int]:
-    import re
-
     return [int(number) for number in re.findall(r"\d+", release)]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -231,8 +233,6 @@ def machine_id(grains: Grains) -> Facts:
 
 def server_id(grains: Grains) -> Facts:
     """A number made of the ID."""
-    import hashlib
-
     return {
         "server_id": (
             int(
@@ -339,8 +339,6 @@ def efi(grains: Grains) -> Facts:
     is_efi = os.path.isdir("/sys/firmware/efi")
     secure = False
     if is_efi:
-        import glob
-
         for path in glob.glob("/sys/firmware/efi/efivars/SecureBoot-*"):
             try:
                 with open(path, "rb") as file:

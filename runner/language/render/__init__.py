@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -245,8 +246,6 @@ class Renderer:
         """Render a value with a renderer of the tree: `render(data, saltenv, sls, **kwargs)`, texts
         as files.
         """
-        import io
-
         render = self._own(step.name)
         if render is None:
             raise _unknown(step.name, scope.path, 3)

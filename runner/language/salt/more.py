@@ -5,6 +5,8 @@ and grains of trees use of them.
 
 from __future__ import annotations
 
+import ipaddress
+import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
@@ -121,8 +123,6 @@ def _version() -> dict[str, Any]:
 
 
 def _compat() -> dict[str, Any]:
-    import ipaddress
-    import subprocess
     from xml.etree import ElementTree
 
     return {"ElementTree": ElementTree, "ipaddress": ipaddress, "subprocess": subprocess}

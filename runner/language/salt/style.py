@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from types import GeneratorType, ModuleType
@@ -193,8 +194,6 @@ def _taken(
     function: Callable[..., Any], names: Iterable[str], kwargs: dict[str, Any]
 ) -> Iterator[Any]:
     """The arguments that a function takes by their place only, out of those with names."""
-    import inspect
-
     parameters = inspect.signature(function).parameters
     for name in names:
         if name in kwargs:

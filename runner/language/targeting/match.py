@@ -6,6 +6,7 @@ them.
 from __future__ import annotations
 
 import fnmatch
+import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -137,8 +138,6 @@ def _listed(groups: Mapping[str, Any]) -> str:
 
 
 def _is_network(text: str) -> bool:
-    import ipaddress
-
     try:
         ipaddress.ip_network(text)
     except ValueError:
@@ -175,8 +174,6 @@ class _Machine(Record):
         return self.id in (expression.split(",") if isinstance(expression, str) else expression)
 
     def ipcidr(self, expression: Any) -> bool:
-        import ipaddress
-
         try:
             network = ipaddress.ip_network(str(expression))
         except ValueError:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -320,8 +322,6 @@ def _entry_problem(key: str, values: Any) -> str | None:
 
 
 def _expression_problem(value: str) -> str | None:
-    import re
-
     try:
         re.compile(value)
     except re.error as error:
@@ -469,8 +469,6 @@ def expand(pattern: str) -> list[str]:
     folder, name = os.path.split(pattern)
     if name.count("*") == 1 and not any(mark in pattern for mark in "?[") and "*" not in folder:
         return _beginning_and_ending(folder, *name.split("*"))
-    import glob
-
     return sorted(glob.glob(pattern))
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from functools import partial
@@ -255,8 +256,6 @@ def find_metrics_file(config_file: str | None, environ: Mapping[str, str]) -> st
     """The `prometheus_textfile` of a configuration that is otherwise not usable, or not even YAML;
     None where it does not say so on a line of its own.
     """
-    import re
-
     try:
         path = find_file(config_file, environ)
         text = read_bounded(path).decode("utf-8", "replace") if path else ""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,8 +113,6 @@ def unused(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _own_name() -> str:
     """The name of who runs this; empty without an account."""
-    import pwd
-
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

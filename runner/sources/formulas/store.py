@@ -5,7 +5,10 @@ whole or not at all, and never altered. Trees share them.
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -50,8 +53,6 @@ class FormulaStore:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the lock of the store, so that nobody else writes into it."""
-        import fcntl
-
         try:
             lock = trusted_folder(self.path).open(_LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
@@ -104,8 +105,6 @@ class FormulaStore:
     @contextmanager
     def _exported(self, mirror: Mirror, name: str, commit: str) -> Iterator[tuple[str, str]]:
         """A new folder with the files of a commit, and its hash; it is removed at the end."""
-        import shutil
-
         folder = trusted_folder(self.path).below(name)
         for left in folder.names():
             if left.endswith(_NEW):  # of a run that was killed
@@ -134,8 +133,6 @@ def hash_of(folder: str) -> str:
 
     Git's own would not do: it is of SHA-1 in most repositories.
     """
-    import hashlib
-
     rows = sorted(_rows(os.fsencode(folder)), key=lambda row: row[1])
     whole = hashlib.sha256()
     for head, path in rows:
@@ -144,8 +141,6 @@ def hash_of(folder: str) -> str:
 
 
 def _rows(folder: bytes) -> Iterator[tuple[str, bytes]]:
-    import hashlib
-
     for at, folders, names in os.walk(folder, onerror=_raise):
         links = [name for name in folders if os.path.islink(os.path.join(at, name))]
         for name in [*names, *links]:

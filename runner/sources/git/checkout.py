@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 
 from runner.model.paths import lies_in
@@ -14,8 +15,6 @@ def export(repository: BareRepository, tree: str, folder: str, paths: Sequence[s
     """Write what a tree has into a new folder. paths: only these files and folders of it. Raises
     GitError.
     """
-    import tempfile
-
     git = repository.git
     try:
         os.mkdir(folder, 0o755)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -40,8 +42,6 @@ def mirror_folder(cachedir: str, remote: Remote) -> str:
     >>> mirror_folder("/var/cache/runner", Remote("https://example.org/ops/site.git"))
     '/var/cache/runner/git/site-854a992abd8c.git'
     """
-    import hashlib
-
     url = display_url(remote.url)
     name = re.sub(r"[^\w.-]", "_", url.rstrip("/").removesuffix(".git").rpartition("/")[2])
     key = hashlib.sha256(f"{url}\n{remote.user}".encode()).hexdigest()[:12]
@@ -96,8 +96,6 @@ class Mirror:
 
     def _replace(self) -> None:
         """Make a damaged copy anew; where that fails, what is left of it stays. Raises GitError."""
-        import shutil
-
         self._remove_damaged()
         try:
             os.rename(self.folder, self._damaged)
@@ -118,8 +116,6 @@ class Mirror:
 
     def _remove_damaged(self) -> None:
         if os.path.lexists(self._damaged):
-            import shutil
-
             shutil.rmtree(self._damaged, ignore_errors=True)
 
     def exists(self) -> bool:
@@ -170,8 +166,6 @@ class Mirror:
 
     def _begin(self) -> None:
         """An empty repository; what was there could not be read."""
-        import shutil
-
         try:
             if os.path.lexists(self.folder):
                 shutil.rmtree(self.folder)
@@ -269,8 +263,6 @@ class Mirror:
         try:
             export(self._repository, self._tree(commit, root), folder, paths)
         except DamagedCopy:
-            import shutil
-
             with self._alone():
                 self._replace()
             shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -102,8 +104,6 @@ def _programs(signers: Signers) -> Iterator[tuple[list[str], dict[str, str]]]:
         settings["gpg.ssh.allowedSignersFile"] = path
         yield _as_words(settings), {}
         return
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="runner-gpg-") as home:
         _import(home, path)
         settings = {"gpg.ssh.program": _FALSE, "gpg.x509.program": _FALSE, "gpg.program": "gpg"}
@@ -116,8 +116,6 @@ def _as_words(settings: dict[str, str]) -> list[str]:
 
 def _import(home: str, path: str) -> None:
     """Put the keys of a file into an empty home of gpg."""
-    import subprocess
-
     with open(path, "rb") as file:
         is_keybox = file.read(12)[8:] == _KEYBOX
         file.seek(0)

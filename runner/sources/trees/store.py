@@ -14,6 +14,7 @@ lock on its folder until the process ends, so that no pull removes it meanwhile.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
@@ -351,8 +352,6 @@ def _with_former_times(folder: str, files: Manifest, former: Manifest) -> Manife
 
 def _sync_all(descriptor: int) -> None:
     """Have everything on the disk that was written to the file system of a descriptor."""
-    import ctypes
-
     try:
         done = ctypes.CDLL(None, use_errno=True).syncfs(descriptor)
     except (OSError, AttributeError):

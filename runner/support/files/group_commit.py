@@ -20,6 +20,7 @@ Whoever keeps the history takes what was written from here (WRITTEN), instead of
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 import time
@@ -568,8 +569,6 @@ def _is_little_dirty() -> bool:
 
 def _sync_file_system(descriptor: int) -> bool:
     """Make a whole file system durable; False where that failed."""
-    import ctypes
-
     try:
         return bool(ctypes.CDLL(None).syncfs(descriptor) == 0)
     except (OSError, AttributeError):

@@ -5,8 +5,11 @@ runner's own files.
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
+import struct
 from contextlib import suppress
 from functools import cache
 
@@ -136,8 +139,6 @@ def _group_can_write(group: int, target: int | str) -> bool:
 
 def _acl(target: int | str) -> list[tuple[int, int, int]]:
     """The entries (tag, bits, number) of the access ACL of a file; none when it has none."""
-    import struct
-
     try:
         data = os.getxattr(target, "system.posix_acl_access")
     except (OSError, ValueError):
@@ -152,9 +153,6 @@ def _is_private(group: int) -> bool:
     """
     if group == 0:
         return True
-    import grp
-    import pwd
-
     try:
         members_of, caller = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
     except KeyError:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import stat
 import time
 from _weakref import ref  # weakref imports more
@@ -66,8 +67,6 @@ def hint_to(folder: str, error: object) -> str | None:
         return None
     owner = "root"
     with suppress(OSError, LookupError, ImportError):
-        import pwd
-
         owner = pwd.getpwuid(os.stat(folder).st_uid).pw_name
     own = "a history of your own: --cachedir DIR"
     return f"{folder} is {owner}'s: run this as {owner} (sudo), or with {own}"

@@ -10,6 +10,7 @@ made.
 
 from __future__ import annotations
 
+import binascii
 import bisect
 import functools
 import re
@@ -88,8 +89,6 @@ def _inside(data: bytes) -> Iterator[str]:
 
 
 def _coded(data: bytes) -> str:
-    import binascii
-
     return binascii.b2a_base64(data, newline=False).decode()
 
 

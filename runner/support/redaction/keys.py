@@ -5,6 +5,7 @@ is assigned in a text; and which values under them are none.
 
 from __future__ import annotations
 
+import fnmatch
 from functools import cache, lru_cache
 from itertools import groupby
 
@@ -131,8 +132,6 @@ def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _expression(glob: str) -> str:
-    import fnmatch
-
     return fnmatch.translate(glob)
 
 

@@ -9,6 +9,7 @@ folded text, a date, a mistake) is left to PyYAML, which gives the same values a
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import lru_cache
 
@@ -93,8 +94,6 @@ def parse_json(text: str) -> Any:
     """The value of JSON without escapes, fractions and non-ASCII letters. Raises NotSimple."""
     if "\\" in text or not (text.isascii() and text.replace("\n", "").isprintable()):
         raise NotSimple
-    import json
-
     try:
         return json.loads(
             text,

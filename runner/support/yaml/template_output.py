@@ -5,6 +5,8 @@ reads the same again.
 
 from __future__ import annotations
 
+import sys
+
 from runner.model.stdlib import pattern
 
 BREAKS = pattern(r"[\n\t\r]")
@@ -44,8 +46,6 @@ def _item(value: object) -> str:
     """A value of a mapping."""
     if not isinstance(value, str) or not BREAKS.search(value):
         return _written(value)
-    import sys
-
     import yaml
 
     written: str = yaml.safe_dump(

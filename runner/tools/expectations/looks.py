@@ -9,8 +9,10 @@ import hashlib
 import ipaddress
 import os
 import pwd
+import ssl
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -182,8 +184,6 @@ def _addresses(table: str, port: int) -> Iterator[str]:
 
 def _address(words: bytes) -> str:
     """An address of /proc/net: words of four bytes in the order of the machine."""
-    import sys
-
     if sys.byteorder == "little":
         words = b"".join(words[at : at + 4][::-1] for at in range(0, len(words), 4))
     return str(ipaddress.ip_address(words))
@@ -302,7 +302,6 @@ def _http(name: str, asserted: Asserted) -> Iterator[Look]:
 
 def _opener(asserted: Asserted) -> Any:
     """Return what opens an address: this machine's servers are asked, no proxy is."""
-    import ssl
     import urllib.request
 
     class Stay(urllib.request.HTTPRedirectHandler):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -154,8 +155,6 @@ def _edited(path: str, text: str, editor: Callable[[str], None]) -> str:
     """Return what a person makes of a text, in a file that is gone afterwards; in memory, where
     there is a file system for that.
     """
-    import tempfile
-
     memory = "/dev/shm"
     where = memory if os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="runner-secret-", dir=where) as folder:

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from runner.support import own_modules
-from runner.support.own_modules import NotYet, OwnModules
+from runner.support.own_modules import Later, NotYet, OwnModules
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +105,10 @@ PACKAGE = {
     "failing": "before = 1\nLOG.append('failing')\nimport there_is_no_such_module\n",
     "wrong": "LOG.append('wrong')\nfrom modules.planted.late import valve\n",
     "absent": "from modules.planted.none import value\n",
+    "library": "import colorsys\nimport quopri as coded\n"
+    "def grey(): return colorsys.rgb_to_hsv(0, 0, 0)\n"
+    "def plain(): return coded.decodestring(b'=61')\n"
+    "import time\ndef day(): return time.strptime('2', '%d').tm_mday\n",
     "slow": "first = 1\nBEGUN.set()\nassert GO_ON.wait(60)\nsecond = 2\n",
 }
 
@@ -231,3 +235,22 @@ def test_a_child_executes_what_its_parent_was_executing(
         os._exit(0 if (late.value, slow.second) == (1, 2) else 1)
     assert os.waitpid(pid, 0)[1] == 0
     thread.join(60)
+
+
+# ---------------------------------------------------------------- what comes with Python
+
+
+def test_what_comes_with_python_is_imported_when_it_is_asked_for_something(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("colorsys", "quopri", "_strptime"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    library = imported(".library")
+    asked = library.colorsys
+    assert type(asked) is Later and asked.__name__ == "colorsys" and "colorsys" not in sys.modules
+    assert library.grey() == (0.0, 0.0, 0) and library.colorsys is sys.modules["colorsys"]
+    assert library.day() == 2  # C imports, too, and asks in our name
+    assert library.plain() == b"a" and library.plain() == b"a"  # by another name
+    library.coded.planted = asked.planted = 7
+    assert sys.modules["colorsys"].planted == sys.modules["quopri"].planted == 7
+    assert library.coded.planted == 7 and not hasattr(asked, "nosuch")

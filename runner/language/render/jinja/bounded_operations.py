@@ -5,6 +5,7 @@ large is not begun.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
@@ -190,7 +191,6 @@ def _far_too_large(what: str) -> TooMuch:
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that refuses numbers that nobody can mean."""
-    import functools
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -5,6 +5,8 @@ file alone.
 
 from __future__ import annotations
 
+import re
+
 from runner.model import json_text
 from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError
@@ -34,8 +36,6 @@ def headed(text: str, file: str) -> Headed:
     """The options in the head of a template. Raises RenderError for options that are none."""
     header = None
     if text.startswith(("#", "\n#")) and "#jinja2:" in text:
-        import re
-
         header = re.match(_LINE, text)
     if header is None:
         return Headed(text)

@@ -5,6 +5,7 @@ profile.
 
 from __future__ import annotations
 
+import logging
 import time
 
 from jinja2 import nodes
@@ -103,8 +104,6 @@ class SaltTags(Extension):
 
     def _ended(self, label: str, start: float) -> None:
         seconds = time.perf_counter() - start
-        import logging
-
         logging.getLogger("runner.render").info(
             "Time (in seconds) to render block '%s': %s", label, seconds
         )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from runner.sources.config import jinja_options
 
 TYPE_CHECKING = False
@@ -39,7 +41,5 @@ def without_jinja(
     if any(start in text for start in starts):
         return None
     if "\r" in text or newline != "\n":
-        import re
-
         text = newline.join(re.split(r"\r\n|\r|\n", text))
     return text if keeps_newline else text.removesuffix(newline)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import tomllib
 
 from runner.model import json_text
 from runner.model.errors import MAY_READ, RenderError, RunnerError
@@ -76,9 +78,6 @@ def load_toml(text: str, document: Document) -> Any:
     """The value of a TOML text; dates and times are texts. Raises RenderError with the place as
     written.
     """
-    import re
-    import tomllib
-
     try:
         return mapped(tomllib.loads(text), _undated)
     except tomllib.TOMLDecodeError as error:

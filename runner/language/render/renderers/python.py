@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +132,6 @@ def check_takes(
     render: Callable[..., Any], name: str, positional: tuple[Any, ...], more: Mapping[str, Any]
 ) -> None:
     """Refuse a renderer of the tree that cannot be called as Salt calls it."""
-    import inspect
-
     try:
         inspect.signature(render).bind(*positional, **more)
     except TypeError as error:
@@ -142,8 +142,6 @@ def check_takes(
 
 
 def _line(error: BaseException, path: str) -> int:
-    import traceback
-
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -153,7 +151,5 @@ def _line(error: BaseException, path: str) -> int:
 
 
 def _last(error: BaseException) -> Source:
-    import traceback
-
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return Source(frame.filename, frame.lineno or 0)

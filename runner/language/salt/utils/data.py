@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
+import random
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -289,15 +291,11 @@ def simple_types_filter(data: Any) -> Any:
 
 def hash(value: Any, algorithm: str = "sha512") -> str:
     """The digest of a text."""
-    import hashlib
-
     return hashlib.new(algorithm, to_bytes(str(value))).hexdigest()
 
 
 def sample(value: Any, size: int, seed: Any = None) -> Any:
     """Some items, drawn by lot."""
-    import random
-
     return random.Random(seed).sample(value, size)
 
 

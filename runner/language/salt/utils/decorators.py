@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import shutil
 import time
 from collections.abc import Callable
 from types import ModuleType
@@ -116,8 +117,6 @@ def _counting(
 
 
 def _needing(programs: tuple[str, ...], found: Callable[[list[bool]], bool]) -> Any:
-    import shutil
-
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if found([shutil.which(program) is not None for program in programs]):
             return function

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -43,8 +44,6 @@ def fpopen(
 @contextmanager
 def flopen(*args: Any, **options: Any) -> Iterator[Any]:
     """Open a file and hold its lock."""
-    import fcntl
-
     with fopen(*args, **options) as file:
         fcntl.flock(file.fileno(), fcntl.LOCK_SH)
         try:

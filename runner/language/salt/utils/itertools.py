@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
 from typing import IO, Any
@@ -27,8 +28,6 @@ def read_file(fh_: IO[Any], chunk_size: int = 1048576) -> Iterator[Any]:
 
 def fnmatch_multiple(candidates: Any, pattern: str) -> str | None:
     """The first of some texts that fits a glob."""
-    import fnmatch
-
     return next((text for text in candidates if fnmatch.fnmatch(text, pattern)), None)
 
 

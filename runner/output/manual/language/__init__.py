@@ -8,6 +8,7 @@ tests run its examples (tests/support/guides.py says how) and its truth table.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 
 from runner.language import filters
@@ -107,8 +108,6 @@ def _in_form(kind: RequisiteKind) -> str:
 
 def _filters() -> Iterator[str]:
     """The lists of Salt's filters, which runner has, and of Jinja's."""
-    import inspect
-
     from jinja2.filters import FILTERS as JINJAS_FILTERS
     from jinja2.tests import TESTS as JINJAS_TESTS
 
