@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from debian import Debian
+from laws import as_typed
 from starting import patiently, starts, waits
 
 UNITS = "/usr/local/lib/systemd/system"
@@ -33,14 +33,13 @@ OFF, ON = (False, False), (True, True)
 class Case:
     """One unit and one state of it.
 
-    before: commands of systemctl. function, args: of the state. after: whether it is active and
-    enabled then. comment, changes: of the result. says: what it has written since. watch: whether a
-    watched file changes.
+    before: commands of systemctl. does: the function, and arguments as one types them. after:
+    whether it is active and enabled then. comment, changes: of the result. says: what it has
+    written since. watch: whether a watched file changes.
     """
 
     before: str
-    function: str
-    args: Mapping[str, Any]
+    does: str
     after: tuple[bool, bool]
     comment: str
     changes: Any = True
@@ -49,127 +48,100 @@ class Case:
     kind: str = "exec"
     start: str = RUNS
 
+    def declared(self) -> tuple[str, dict[str, Any]]:
+        """The function and its arguments."""
+        return as_typed(self.does)
+
 
 CASES = [
-    Case("", "running", {}, (True, False), "Started service {0}", says="started"),
+    Case("", "running", (True, False), "Started service {0}", says="started"),
     Case(
         "",
-        "running",
-        {"enable": True},
+        "running enable=true",
         ON,
         "Service {0} has been enabled, and is running",
         says="started",
     ),
     Case(
         "enable",
-        "running",
-        {"enable": False},
+        "running enable=false",
         (True, False),
         "Service {0} has been disabled, and is running",
     ),
     Case(
         "start",
-        "running",
-        {"enable": True},
+        "running enable=true",
         ON,
         "Service {0} has been enabled, and is in the desired state",
     ),
     Case(
         "enable --now",
-        "running",
-        {"enable": True},
+        "running enable=true",
         ON,
         "The service {0} is already running",
         changes=None,
     ),
     Case(
         "",
-        "running",
-        {"init_delay": 0.1},
+        "running init_delay=0.1",
         (True, False),
         "Started service {0}\nDelayed return for 0.1 seconds",
     ),
-    Case("", "running", {"no_block": True}, (True, False), "Started service {0}"),
-    Case("", "running", {"timeout": 5}, (True, False), "Started service {0}", kind="simple"),
+    Case("", "running no_block=true", (True, False), "Started service {0}"),
+    Case("", "running timeout=5", (True, False), "Started service {0}", kind="simple"),
     Case(
         "mask",
-        "running",
-        {"unmask": True},
+        "running unmask=true",
         (True, False),
         "Started service {0}\nService {0} was unmasked",
     ),
     Case(
         "mask --runtime",
-        "running",
-        {"unmask": True, "unmask_runtime": True},
+        "running unmask=true unmask_runtime=true",
         (True, False),
         "Started service {0}\nService {0} was runtime unmasked",
     ),
     Case(
         "start",
-        "running",
-        {"sig": "nothing like it"},
+        "running sig='nothing like it'",
         (True, False),
         "The service {0} is already running",
         None,
     ),
-    Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False),
-    Case("enable --now", "dead", {}, (False, True), "Service {0} was killed", changes=False),
-    Case(
-        "enable --now", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is dead"
-    ),
+    Case("start", "dead", OFF, "Service {0} was killed", changes=False),
+    Case("enable --now", "dead", (False, True), "Service {0} was killed", changes=False),
+    Case("enable --now", "dead enable=false", OFF, "Service {0} has been disabled, and is dead"),
     Case(
         "enable",
-        "dead",
-        {"enable": False},
+        "dead enable=false",
         OFF,
         "Service {0} has been disabled, and is in the desired state",
     ),
-    Case("", "dead", {}, OFF, "The service {0} is already dead", changes=None),
-    Case(
-        "",
-        "enabled",
-        {},
-        (False, True),
-        "Service {0} has been enabled, and is in the desired state",
-    ),
+    Case("", "dead", OFF, "The service {0} is already dead", changes=None),
+    Case("", "enabled", (False, True), "Service {0} has been enabled, and is in the desired state"),
     Case(
         "enable --now",
         "disabled",
-        {},
         (True, False),
         "Service {0} has been disabled, and is in the desired state",
     ),
     Case(
-        "",
-        "masked",
-        {},
-        OFF,
-        "Service {0} was masked",
-        changes={"masked": {"old": False, "new": True}},
+        "", "masked", OFF, "Service {0} was masked", changes={"masked": {"old": False, "new": True}}
     ),
     Case(
         "mask",
         "unmasked",
-        {},
         OFF,
         "Service {0} was unmasked",
         changes={"masked": {"old": True, "new": False}},
     ),
-    Case("", "masked", {"runtime": True}, OFF, "Service {0} was runtime masked", changes=...),
+    Case("", "masked runtime=true", OFF, "Service {0} was runtime masked", changes=...),
     Case(
-        "start",
-        "running",
-        {},
-        (True, False),
-        "Service restarted",
-        says="started started",
-        watch=True,
+        "start", "running", (True, False), "Service restarted", says="started started", watch=True
     ),
     Case(
         "start",
-        "running",
-        {"reload": True},
+        "running reload=true",
         (True, False),
         "Service reloaded",
         says="started reloaded",
@@ -177,8 +149,7 @@ CASES = [
     ),
     Case(
         "start",
-        "running",
-        {"reload": True, "force": True},
+        "running reload=true force=true",
         (True, False),
         "Service forcefully reloaded",
         says="started reloaded",
@@ -186,77 +157,43 @@ CASES = [
     ),
     Case(
         "start",
-        "running",
-        {"enable": True, "reload": True},
+        "running enable=true reload=true",
         ON,
         "Service {0} has been enabled, and is in the desired state\nService reloaded",
         says="started reloaded",
         watch=True,
     ),
-    Case(
-        "start", "running", {"full_restart": True}, (True, False), "Service restarted", watch=True
-    ),
+    Case("start", "running full_restart=true", (True, False), "Service restarted", watch=True),
     Case(
         "start",
-        "running",
-        {"no_block": True, "init_delay": 0.1},
+        "running no_block=true init_delay=0.1",
         (True, False),
         "Service restarted",
         watch=True,
     ),
     Case(
-        "",
-        "running",
-        {"reload": True},
-        (True, False),
-        "Started service {0}",
-        says="started",
-        watch=True,
+        "", "running reload=true", (True, False), "Started service {0}", says="started", watch=True
     ),
-    Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False, watch=True),
+    Case("start", "dead", OFF, "Service {0} was killed", changes=False, watch=True),
 ]
 LATER = f"sleep 0.1; {DIES}"  # within `init_delay`
 LOOP = "simple\nRestart=always\nRestartSec=1000"  # between two attempts it is "activating"
 FAILING = [
-    Case("", "running", {}, OFF, "Job for {0}.service failed", kind="oneshot", start=DIES),
-    Case("", "running", {}, OFF, "Job for {0}.service failed", kind="notify", start=DIES),
-    Case("", "running", {}, OFF, "Service {0} failed to start\nDelayed", start=LATER),
-    Case(
-        "",
-        "running",
-        {"enable": True},
-        OFF,
-        "Service {0} has been enabled, and is",
-        start=LATER,
-    ),
+    Case("", "running", OFF, "Job for {0}.service failed", kind="oneshot", start=DIES),
+    Case("", "running", OFF, "Job for {0}.service failed", kind="notify", start=DIES),
+    Case("", "running", OFF, "Service {0} failed to start\nDelayed", start=LATER),
+    Case("", "running enable=true", OFF, "Service {0} has been enabled, and is", start=LATER),
     Case(
         "start",
         "running",
-        {},
         OFF,
         "Job for {0}.service failed",
         watch=True,
         kind="oneshot",
         start=DIES,
     ),
-    Case(
-        "",
-        "running",
-        {},
-        OFF,
-        "Service {0} failed to start\nDelayed",
-        kind=LOOP,
-        start=LATER,
-    ),
-    Case(
-        "start",
-        "running",
-        {},
-        OFF,
-        "Service restarted, and is dead",
-        watch=True,
-        start=LATER,
-    ),
+    Case("", "running", OFF, "Service {0} failed to start\nDelayed", kind=LOOP, start=LATER),
+    Case("start", "running", OFF, "Service restarted, and is dead", watch=True, start=LATER),
 ]
 BEFORE = {4: RUNS, 6: RUNS}  # how a failing unit was when it was started
 
@@ -265,11 +202,12 @@ def sls(cases: list[Case]) -> str:
     """A state of each case's unit, with a watched file where it has one."""
     found: dict[str, Any] = {}
     for number, case in enumerate(cases):
-        args: list[Any] = [{key: value} for key, value in case.args.items()]
+        function, given = case.declared()
+        args: list[Any] = [{key: value} for key, value in given.items()]
         if case.watch:
             found[f"/etc/tick{number}.conf"] = {"file.managed": [{"contents": "new"}]}
             args.append({"watch": [{"file": f"/etc/tick{number}.conf"}]})
-        found[f"tick{number}"] = {f"service.{case.function}": args}
+        found[f"tick{number}"] = {f"service.{function}": args}
     return json.dumps(found)
 
 
@@ -368,7 +306,7 @@ def failures(debian: Debian, seconds: float) -> list[dict[str, Any]]:
         case = FAILING[number]
         debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
     given = [
-        replace(case, args={**case.args, "init_delay": seconds}) if case.start == LATER else case
+        replace(case, does=f"{case.does} init_delay={seconds}") if case.start == LATER else case
         for case in FAILING
     ]
     debian.tree(all=sls(given))
