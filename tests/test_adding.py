@@ -429,7 +429,7 @@ def kinds(copy: Copy) -> Copy:
 
 
 def test_a_kind_of_requisite_is_a_row(kinds: Copy) -> None:
-    low = json.loads(kinds("show", "lowstate", "--out", "json").stdout)["local"]
+    low = kinds.answer("show", "lowstate")
     order = [state["__id__"] for state in low]
     assert [id_ for id_ in order if id_ != "before"] == ["last", "carrying", "middle", "top"]
     assert order.index("before") < order.index("top")
@@ -446,7 +446,7 @@ def test_a_kind_of_requisite_is_a_row(kinds: Copy) -> None:
 
 
 def test_the_row_of_a_kind_is_in_pictures(kinds: Copy) -> None:
-    edges = json.loads(kinds("show", "graph", "--out", "json").stdout)["local"]["edges"]
+    edges = kinds.answer("show", "graph")["edges"]
     assert {edge["kind"] for edge in edges} == {"relies_on"}
     assert 'label="relies_on"' in kinds("show", "graph", "--out", "dot").stdout
     assert '|"relies_on"|' in kinds("show", "graph", "--out", "mermaid").stdout
@@ -580,7 +580,7 @@ def test_a_grain_is_one_file(copy: Copy) -> None:
     copy.write(a="{{ grains['weather'] }}:\n  test.nop: []\n")
     assert list(copy.results("sls", "a")) == ["rain on Linux"]
     assert copy("call", "grains.get", "weather").stdout == "rain on Linux\n"
-    grains = json.loads(copy("show", "grains", "--out", "json").stdout)["local"]
+    grains = copy.answer("show", "grains")
     assert grains["weather"] == "rain on Linux"
     assert not {"files", "groups"} & grains.keys()
     copy.write(top="base:\n  'weather:rain*':\n    - match: grain\n    - a\n")

@@ -346,7 +346,7 @@ def test_a_name_that_is_no_utf_8_is_in_the_history(machine: Machine) -> None:
     argv = [*machine.argv("single", "file.managed"), "contents=x", path]
     done = subprocess.run(argv, capture_output=True, env=machine.environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    run = json.loads(machine("history", "show", "last", "--out", "json").stdout)["local"]
+    run = machine.answer("history", "show", "last")
     assert run["results"][0]["outcome"] == "changed"
     machine("undo")
     assert not os.path.exists(path)
@@ -438,7 +438,7 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         ("show", "graph", "a"),
         ("check", "a"),
     ):
-        json.loads(machine(*words, "--out", "json", code=None).stdout)
+        machine.document(*words, code=None)
 
 
 @pytest.mark.parametrize("parallel", [False, True])

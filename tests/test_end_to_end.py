@@ -61,7 +61,7 @@ def test_json_has_salts_shape(machine: Machine) -> None:
             "z: test.fail_without_changes\n"
         )
     )
-    answer = json.loads(machine("sls", "a", "--out", "json", code=2).stdout)["local"]
+    answer = machine.answer("sls", "a", code=2)
     assert list(answer) == [
         "test_|-x_|-x_|-succeed_with_changes",
         "test_|-z_|-z_|-fail_without_changes",
@@ -87,14 +87,14 @@ def test_json_names_what_failed_beside_salts_shape(machine: Machine) -> None:
         (one,) = pending
         assert (one["state"], one["place"]) == ("cmd_|-react_|-true_|-run", f"{place}:6:3")
         assert one["reactions"] == answer["local"]["cmd_|-react_|-true_|-run"]["__owed__"]
-    assert [*json.loads(machine("sls", "good", "--out", "json").stdout)] == ["local"]
+    assert [*machine.document("sls", "good")] == ["local"]
 
 
 def test_a_failed_command_says_why_in_every_summary(machine: Machine) -> None:
     """Salt's comment says only that it was run."""
     line = "echo first; echo 'no disk' >&2; exit 3"
     machine.write(a=f"bad:\n  cmd.run:\n    - name: {line}\nquiet: {{cmd.run: [name: exit 4]}}\n")
-    answer = json.loads(machine("sls", "a", "--out", "json", code=2).stdout)
+    answer = machine.document("sls", "a", code=2)
     said = [one["comment"] for one in answer["summary"]["failed"]]
     assert said == ["exit code 3: no disk", "exit code 4"]
     assert answer["local"]["cmd_|-quiet_|-exit 4_|-run"]["comment"] == 'Command "exit 4" run'
@@ -146,7 +146,7 @@ def test_bad_input(machine: Machine, text: str, message: str, place: str) -> Non
     done = machine("sls", "t", code=1)
     assert message in done.stderr
     assert place in done.stderr
-    assert json.loads(machine("sls", "t", "--out", "json", code=1).stdout)["local"][0]
+    assert machine.answer("sls", "t", code=1)[0]
 
 
 def test_unknown_arguments_warn_or_fail(machine: Machine) -> None:
@@ -313,16 +313,16 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
         pass  # it is killed
     assert (machine.folder / "f").exists()
     assert not (machine.folder / "reacted").exists()
-    owed = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    owed = machine.answer("show", "pending")
     assert [reaction["kind"] for reaction in owed] == ["watch"]
     machine("sls", "t")
     assert (machine.folder / "reacted").exists()
-    assert json.loads(machine("show", "pending", "--out", "json").stdout)["local"] == []
+    assert machine.answer("show", "pending") == []
 
 
 def owed(machine: Machine) -> list[tuple[str, str]]:
     """The pending reactions: the kind of each, and the ID of its source."""
-    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    answer = machine.answer("show", "pending")
     return [(pending["kind"], pending["source"].split("_|-")[1]) for pending in answer]
 
 
@@ -369,10 +369,10 @@ def test_a_command_that_could_not_begin_owes_nothing(machine: Machine) -> None:
     )
     machine.write(t=tree)
     machine("sls", "t", code=2)
-    assert json.loads(machine("show", "debts", "--out", "json").stdout)["local"] == []
+    assert machine.answer("show", "debts") == []
     machine.write(t=tree.replace("name: 'true'\n    - cwd: {tmp}/later", "name: 'false'", 1))
     machine("sls", "t", code=2)
-    owed = json.loads(machine("show", "debts", "--out", "json").stdout)["local"]
+    owed = machine.answer("show", "debts")
     assert [debt["source"] for debt in owed] == ["cmd_|-source_|-false_|-run"]
 
 
@@ -417,10 +417,8 @@ def test_single_call_and_show(machine: Machine) -> None:
     machine.write(top="base:\n  '*': [t]\n", t="a: test.nop\n")
     machine("single", "file.managed", f"name={machine.folder}/s", "contents=x")
     assert (machine.folder / "s").read_text() == "x\n"
-    assert json.loads(machine("call", "test.echo", "[1, 2]", "--out", "json").stdout) == {
-        "local": [1, 2]
-    }
-    assert json.loads(machine("show", "top", "--out", "json").stdout) == {"local": {"base": ["t"]}}
+    assert machine.document("call", "test.echo", "[1, 2]") == {"local": [1, 2]}
+    assert machine.document("show", "top") == {"local": {"base": ["t"]}}
     assert "digraph" in machine("show", "graph").stdout
     assert machine("check").stdout.strip() == "No mistakes found."
 

@@ -20,10 +20,6 @@ FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n"
 TOP = "base: {'*': [a]}"
 
 
-def answer(machine: Machine, *words: str) -> Any:
-    return json.loads(machine(*words, "--out", "json").stdout)["local"]
-
-
 def metrics(machine: Machine) -> dict[str, str]:
     lines = (machine.folder / "r.prom").read_text().splitlines()
     return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
@@ -102,7 +98,7 @@ def test_a_run_that_ran_no_state(watched: Machine, run: Any) -> None:
     assert (events[1]["outcome"], events[1]["failed"]) == (outcome, True) and error in events[1][
         "errors"
     ][0]
-    last = answer(watched, "history", "show", "last")
+    last = watched.answer("history", "show", "last")
     assert (last["outcome"], last["command"][:16]) == (
         outcome,
         "runner highstate",
@@ -110,7 +106,7 @@ def test_a_run_that_ran_no_state(watched: Machine, run: Any) -> None:
     assert error in watched("history", "show", "last").stdout
     status = watched("schedule", "status").stdout
     assert f": {outcome}" in status and error in status
-    assert answer(watched, "schedule", "status")["last"]["outcome"] == outcome
+    assert watched.answer("schedule", "status")["last"]["outcome"] == outcome
 
 
 @pytest.mark.parametrize(
@@ -163,7 +159,7 @@ def test_failed_compiles_push_no_runs_out_of_the_history(watched: Machine) -> No
     watched.config["history_runs"] = 2
     for _ in range(4):
         not_compiled(watched)
-    assert [(run["id"], run["outcome"]) for run in answer(watched, "history")] == [
+    assert [(run["id"], run["outcome"]) for run in watched.answer("history")] == [
         (5, "did not compile"),
         (4, "did not compile"),
         (1, "done"),
@@ -179,18 +175,18 @@ def test_a_clock_that_was_wrong_costs_no_history(machine: Machine, years: int) -
     with sqlite3.connect(machine.folder / "cache/state/history.sqlite") as history:
         history.execute("UPDATE runs SET started = started - ?", (years * 365 * 86400,))
     machine("sls", "a")
-    assert [run["id"] for run in answer(machine, "history")] == [4, 3, 2, 1]
+    assert [run["id"] for run in machine.answer("history")] == [4, 3, 2, 1]
     machine.config["history_runs"] = 2
     machine("sls", "a")
-    assert [run["id"] for run in answer(machine, "history")] == [5, 4]
+    assert [run["id"] for run in machine.answer("history")] == [5, 4]
 
 
 def test_a_killed_run_is_known_as_such_from_the_next_one_on(machine: Machine) -> None:
     machine.write(a="x: {cmd.run: [name: 'kill -9 $PPID']}\n", b="x: {test.nop: []}")
     machine("sls", "a", code=-9)
-    assert [run["outcome"] for run in answer(machine, "history")] == ["killed or still running"]
+    assert [run["outcome"] for run in machine.answer("history")] == ["killed or still running"]
     machine("sls", "b")
-    assert [run["outcome"] for run in answer(machine, "history")] == ["done", "killed"]
+    assert [run["outcome"] for run in machine.answer("history")] == ["done", "killed"]
 
 
 def test_a_reader_that_goes_ends_no_run(machine: Machine) -> None:
@@ -203,7 +199,7 @@ def test_a_reader_that_goes_ends_no_run(machine: Machine) -> None:
             run.stdout.readline()
             run.stdout.close()
             assert (run.wait(PATIENCE), run.stderr.read()) == (141, "")
-        assert answer(machine, "history")[0]["outcome"] == "done"
+        assert machine.answer("history")[0]["outcome"] == "done"
     assert len((machine.folder / "out").read_text().split()) == 40
 
 
@@ -294,7 +290,7 @@ def test_a_listener_that_fails_is_dropped_and_reported(machine: Machine, listene
     )
     assert done.returncode == 0 and (machine.folder / "g").exists()
     assert done.stderr.count("KeyError: 'lost'") == 1 and "Traceback" not in done.stderr
-    outcome = answer(machine, "history")[0]["outcome"]
+    outcome = machine.answer("history")[0]["outcome"]
     assert outcome == ("not kept to its end" if name == "History" else "done")
 
 
@@ -311,7 +307,7 @@ def test_the_words_of_the_history_are_those_of_the_report(machine: Machine) -> N
         for line in report.splitlines()
         if "  " in line and "." in line[14:30]
     }
-    shown = answer(machine, "history", "show", "last")
+    shown = machine.answer("history", "show", "last")
     for each in shown["results"]:
         assert said[each["id"]] == each["outcome"], each["id"]
     counts = "6 states: 1 failed, 1 changed, 1 no-op, 1 skipped, 2 unchanged"

@@ -7,7 +7,6 @@ What needs a second user is tried on a throw-away machine (tests/machine/test_tr
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 import subprocess
@@ -189,7 +188,7 @@ def repository(machine: Machine, tmp_path: Path) -> Path:
 
 
 def last_run(machine: Machine) -> tuple[object, object]:
-    run, *_ = json.loads(machine("history", "--out", "json").stdout)["local"]
+    run, *_ = machine.answer("history")
     return run["revision"], run["dirty"]
 
 

@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import Machine
@@ -38,10 +37,6 @@ def started(machine: Machine, *words: str) -> AbstractContextManager[subprocess.
     return machine.start(*words, ready=machine.folder / "began", **pipes)
 
 
-def answer(machine: Machine, *words: str, code: int = 0) -> Any:
-    return json.loads(machine(*words, "--out", "json", code=code).stdout)["local"]
-
-
 def test_a_second_run_waits_when_asked_to(machine: Machine) -> None:
     machine.write(a=SLOW, b="x:\n  test.nop: []\n")
     with started(machine, "sls", "a") as first:
@@ -65,7 +60,7 @@ def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: 
     )
     assert re.search(r"time limit of \S+ s is over", done.stdout)
     assert "Not run: test.nop after." in done.stdout
-    (slow,) = answer(machine, "history", "show")["results"]
+    (slow,) = machine.answer("history", "show")["results"]
     assert slow["duration"] > 0, "who reads reports sees what took the time"
 
 
@@ -79,7 +74,7 @@ def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> N
         out, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
         assert "interrupted by Ctrl-C while it ran" in out
-        assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
+        assert machine.answer("history")[0]["outcome"] == "interrupted by Ctrl-C"
         assert not running(seconds)
 
 
@@ -183,7 +178,7 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     machine("sls", "a", code=2)
     machine("sls", "a", "--test", code=2)
     machine("sls", "a", code=2)
-    runs = answer(machine, "history")
+    runs = machine.answer("history")
     assert [(run["id"], run["kind"]) for run in runs] == [(3, "run"), (2, "test"), (1, "run")]
     assert [runs[2][key] for key in ("changed", "failed", "skipped", "outcome")] == [
         1,
@@ -192,12 +187,12 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
         "failed",
     ]
     assert "3 states: 1 failed, 1 changed, 1 skipped" in machine("history").stdout
-    shown = answer(machine, "history", "show", "1")
+    shown = machine.answer("history", "show", "1")
     assert shown["results"][0]["changes"] == {"diff": "New file"}
     assert shown["results"][0]["place"].endswith("a.sls:2:3")
     assert shown["results"][2]["cause"] == shown["results"][1]["tag"]
     assert shown["changes_made"][0]["function"].startswith("file.")
-    compared = answer(machine, "history", "diff", "1", "last")
+    compared = machine.answer("history", "diff", "1", "last")
     assert compared["same_tree"] is True
     assert list(compared["different"]) == [
         f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed"
@@ -257,7 +252,7 @@ def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
     (machine.folder / "f").write_text("theirs")
     for _ in range(3):
         assert "Drift of 1 state: the tree is as in run 2" in machine("sls", "a", "--test").stdout
-    runs = answer(machine, "history")
+    runs = machine.answer("history")
     assert [(run["id"], run["kind"], run["changed"]) for run in runs] == [
         (5, "test", 1),
         (4, "test", 1),
@@ -266,7 +261,7 @@ def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
     assert "dry run, done" in machine("history").stdout
     assert "would change  file.managed" in machine("history", "show", "last").stdout
     assert (machine.folder / "f").read_text() == "theirs"
-    assert answer(machine, "schedule", "status")["last"] is None, "no highstate was run"
+    assert machine.answer("schedule", "status")["last"] is None, "no highstate was run"
 
 
 def test_a_source_that_was_edited_is_no_drift(machine: Machine) -> None:
@@ -281,7 +276,7 @@ def test_old_runs_are_dropped(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")
     for _ in range(4):
         machine("sls", "a")
-    assert [run["id"] for run in answer(machine, "history")] == [4, 3]
+    assert [run["id"] for run in machine.answer("history")] == [4, 3]
 
 
 @pytest.mark.parametrize("damage", ["junk", "newer", "folder"])
@@ -304,7 +299,7 @@ def test_a_history_that_cannot_be_written_keeps_no_run_from_working(
     if damage == "junk":
         assert list(path.parent.glob("history.sqlite.corrupt-*"))
         assert "set aside" in done.stderr
-        assert len(answer(machine, "history")) == 1
+        assert len(machine.answer("history")) == 1
     else:
         assert "the history of this run is not kept" in done.stderr
 
@@ -356,7 +351,7 @@ def test_broken_debts_are_set_aside(machine: Machine) -> None:
         in machine("sls", "a", code=2).stderr
     )
     assert list(state.glob("debts.sqlite.corrupt-*"))
-    assert len(answer(machine, "show", "pending")) == 1
+    assert len(machine.answer("show", "pending")) == 1
 
 
 def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
@@ -520,14 +515,14 @@ def test_forget(machine: Machine) -> None:
         )
     )
     machine("sls", "a", code=2)
-    assert len(answer(machine, "show", "pending")) == 2
+    assert len(machine.answer("show", "pending")) == 2
     for former in ("debts", "owed"):
-        assert answer(machine, "show", former) == answer(machine, "show", "pending")
+        assert machine.answer("show", former) == machine.answer("show", "pending")
     assert "debts" not in machine("show", "--help").stdout
     assert "has no pending reaction" in machine("forget", "nobody", code=1).stderr
     machine("forget", code=1)
     assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
-    assert [pending["reactor"] for pending in answer(machine, "show", "pending")] == [
+    assert [pending["reactor"] for pending in machine.answer("show", "pending")] == [
         "cmd_|-other_|-false_|-wait"
     ]
 

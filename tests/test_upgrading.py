@@ -5,13 +5,11 @@ refused with words.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import Machine
@@ -58,20 +56,16 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-def answer(machine: Machine, *words: str) -> Any:
-    return json.loads(machine(*words, "--out", "json").stdout)["local"]
-
-
 def test_history_pending_reactions_and_undo_of_0_1_0_go_on(machine: Machine) -> None:
     tmp = machine.folder
-    runs = answer(machine, "history")
+    runs = machine.answer("history")
     assert [(run["id"], run["failed"], run["command"]) for run in runs] == [
         (2, 1, "runner highstate"),
         (1, 1, "runner highstate"),
     ]
     shown = machine("history", "show", "1").stdout
     assert "-the old text" in shown and "+the new text" in shown and "mode: 0644" in shown
-    (pending,) = answer(machine, "show", "pending")
+    (pending,) = machine.answer("show", "pending")
     assert pending["reactor"].startswith("cmd_|-restart_|-") and pending["kind"] == "watch"
 
     (tmp / "allowed").touch()
@@ -79,13 +73,13 @@ def test_history_pending_reactions_and_undo_of_0_1_0_go_on(machine: Machine) -> 
     results = machine.results("highstate")
     assert results["restart"]["result"] and (tmp / "restarted").exists()
     assert results[f"{tmp}/added"]["__origin__"] == "drift", "since a run of 0.1.0"
-    assert answer(machine, "show", "pending") == []
+    assert machine.answer("show", "pending") == []
 
     machine("undo", "1", code=2)  # the command cannot be undone
     assert (tmp / "motd").read_text() == "the old text\n"
     assert (tmp / "motd").stat().st_mode & 0o777 == 0o640
     assert not (tmp / "added").exists()
-    assert len(answer(machine, "history")) == 4
+    assert len(machine.answer("history")) == 4
 
 
 def test_what_a_later_release_left_is_refused_with_words(machine: Machine) -> None:

@@ -5,7 +5,6 @@ what is not here.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from command import Machine
 
 
 def answer(machine: Machine, *words: str) -> Any:
-    return json.loads(machine("call", *words, "--out", "json").stdout)["local"]
+    return machine.answer("call", *words)
 
 
 def test_data_lasts_and_a_dry_run_keeps_none(machine: Machine) -> None:

@@ -97,8 +97,16 @@ class Machine:
         assert server.suits(self.environment)
         return server.run([*words], self.environment, PATIENCE, str(self.folder), code=code)
 
+    def document(self, *words: str, code: int | None = 0) -> Any:
+        """What runner says in JSON."""
+        return json.loads(self(*words, "--out", "json", code=code).stdout)
+
+    def answer(self, *words: str, code: int | None = 0) -> Any:
+        """The same, without the name of the machine around it."""
+        return self.document(*words, code=code)["local"]
+
     def results(self, *words: str, code: int | None = 0) -> dict[str, Any]:
         """The results by ID."""
-        answer = json.loads(self(*words, "--out", "json", code=code).stdout)["local"]
+        answer = self.answer(*words, code=code)
         assert isinstance(answer, dict), answer
         return {value["__id__"]: value for value in answer.values()}

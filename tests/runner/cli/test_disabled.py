@@ -27,7 +27,7 @@ def scheduled(machine: Machine) -> Machine:
 
 
 def answer(machine: Machine, *words: str) -> dict[str, Any]:
-    answered: dict[str, Any] = json.loads(machine(*words, "--out", "json").stdout)
+    answered: dict[str, Any] = machine.document(*words)
     return answered
 
 

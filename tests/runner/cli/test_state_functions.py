@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 
 def called(machine: Machine, *words: str, code: int = 0) -> Any:
-    return json.loads(machine("call", *words, "--out", "json", code=code).stdout)["local"]
+    return machine.answer("call", *words, code=code)
 
 
 def ran(machine: Machine, *words: str) -> list[tuple[str, bool | None]]:

@@ -50,12 +50,12 @@ def watched(machine: Machine) -> Machine:
 
 
 def runs(machine: Machine) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = json.loads(machine("history", "--out", "json").stdout)["local"]
+    listed: list[dict[str, Any]] = machine.answer("history")
     return listed
 
 
 def status(machine: Machine) -> dict[str, Any]:
-    told = json.loads(machine("watch", "status", "--out", "json").stdout)["local"]
+    told = machine.answer("watch", "status")
     assert isinstance(told, dict), told
     return told
 

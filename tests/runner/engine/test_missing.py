@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import re
 
 import pytest
@@ -72,11 +71,11 @@ def test_the_command_lists_what_is_missing(machine: Machine) -> None:
     assert re.search(r"boto_vpc\.\* \(\d+\)", text)
     assert "State" in text and "pkg.list_updates\n      -> pkg.list_upgrades\n" in text
     assert "state.apply" not in text  # `runner call state.apply` is there
-    whole = json.loads(machine("doc", "--missing", "--out", "json").stdout)["local"]
+    whole = machine.answer("doc", "--missing")
     silent = [name for kind in whole for name, advice in whole[kind].items() if not advice]
     assert not silent, "say in runner/engine/loader/unsupported.txt what to write instead"
     assert "file.managed" not in whole["states"] and whole["states"]["apt.held"] == "pkg.held"
-    part = json.loads(machine("doc", "--missing", "cp.", "--out", "json").stdout)["local"]
+    part = machine.answer("doc", "--missing", "cp.")
     assert part["states"] == {} and "master" in part["functions"]["cp.push"]
     assert machine("doc", "--missing", "file.absent").stdout == "nothing: runner has them all\n"
     assert "did you mean pkg?" in machine("doc", "--missing", "pkgg", code=1).stderr

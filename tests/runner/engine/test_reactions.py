@@ -18,7 +18,7 @@ SAME = "c: {test.succeed_without_changes: []}\n"
 
 def pending(machine: Machine) -> list[tuple[str, str, str]]:
     """The kind, reactor and source of each."""
-    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    answer = machine.answer("show", "pending")
     return [
         (each["kind"], each["reactor"].split("_|-")[1], each["source"].split("_|-")[1])
         for each in answer

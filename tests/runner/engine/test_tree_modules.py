@@ -161,7 +161,7 @@ def test_a_broken_grains_file_is_reported_and_the_run_goes_on(machine: Machine) 
     for name, line in LINES.items():
         (said,) = [each for each in done.stderr.splitlines() if f"the grains of {name}" in each]
         assert f"_grains/{name}.py:{line}" in said, said
-    problems = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    problems = machine.document("check", code=1)["diagnostics"]
     places = {
         each["file"].rpartition("/")[2]: (each["severity"], each["line"])
         for each in problems
@@ -182,7 +182,7 @@ def test_what_a_called_function_wrote_aside_is_gone_afterwards(machine: Machine)
         "def folder():\n    path = here.scratch()\n    assert os.path.isdir(path)\n"
         "    return path\n"
     )
-    path = json.loads(machine("call", "aside.folder", "--out", "json").stdout)["local"]
+    path = machine.answer("call", "aside.folder")
     assert "scratch-" in path
     assert not Path(path).exists()
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -93,9 +92,7 @@ def test_a_killed_run_says_in_which_state_it_was_killed(machine: Machine) -> Non
         "hangs:\n  cmd.run: [name: 'kill -KILL $PPID; sleep 9']\nlater:\n  test.nop: []\n"
     )
     machine("sls", "a", code=-9)
-    (unfinished,) = json.loads(machine("history", "show", "--out", "json").stdout)["local"][
-        "unfinished"
-    ]
+    (unfinished,) = machine.answer("history", "show")["unfinished"]
     assert unfinished.startswith("cmd_|-hangs_|-")
     shown = machine("history", "show").stdout
     assert "not ended  cmd: hangs\n            its last change: cmd.execute_shell kill -KI" in shown

@@ -69,7 +69,7 @@ def test_each_run_is_delivered_as_a_file(machine: Machine) -> None:
     assert "(dry run)" in listed
     assert "4 waiting" in listed
     assert "The next run tries again from" in listed
-    overview = json.loads(machine("report", "list", "--out", "json").stdout)["local"]
+    overview = machine.answer("report", "list")
     assert (overview["failed_tries"], len(overview["waiting"])) == (1, 4)
     assert machine("report", "send", code=2).stdout.startswith("0 delivered")
     drop = machine.folder / "drop"
@@ -468,7 +468,7 @@ def test_the_password_is_printed_nowhere(machine: Machine) -> None:
     for form in (PASSWORD, ENCODED, "Kx7", "232%20mZ"):
         assert form not in everything, [text for text in printed if form in text]
     machine.config["report"]["password"] = "ab"  # too short to be hidden in texts
-    seen = json.loads(machine("call", "config.get", "report", "--out", "json").stdout)["local"]
+    seen = machine.answer("call", "config.get", "report")
     assert seen == {"to": "postgresql://joe@127.0.0.1:9/reports", "timeout": 2}
 
 

@@ -86,7 +86,7 @@ def test_a_plan_is_kept_shown_applied_once_and_refused_then(site: Machine) -> No
     shown = site("plan", "show", str(path)).stdout
     assert "Plan of m1" in shown
     assert "5 states: 5 would change" in shown
-    answer = json.loads(site("plan", "show", str(path), "--out", "json").stdout)
+    answer = site.document("plan", "show", str(path))
     tag = f"file_|-{site.folder}/out/page_|-{site.folder}/out/page_|-managed"
     assert answer["local"][tag]["result"] is None
     assert answer["plan"]["before"][tag][f"{site.folder}/out/page"]["mode"] == "0644"
@@ -103,7 +103,7 @@ def test_a_plan_is_kept_shown_applied_once_and_refused_then(site: Machine) -> No
     assert (site.folder / "out/page").read_text() == "new\n"
     assert not (site.folder / "out/old").exists()
     assert "file.absent" in refused(site, path)
-    last = json.loads(site("history", "--out", "json").stdout)["local"]
+    last = site.answer("history")
     assert [run["kind"] for run in last][:3] == ["run", "run", "test"]
     assert last[0]["outcome"] == "did not start"
 

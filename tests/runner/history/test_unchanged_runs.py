@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import fcntl
 import itertools
-import json
 import marshal
 import shutil
 import sqlite3
@@ -48,7 +47,7 @@ def rows(machine: Machine, query: str) -> list[tuple[Any, ...]]:
 
 
 def numbers(machine: Machine) -> list[int]:
-    return [run["id"] for run in json.loads(machine("history", "--out", "json").stdout)["local"]]
+    return [run["id"] for run in machine.answer("history")]
 
 
 def test_they_wait_until_somebody_opens_the_history(converged: Machine) -> None:

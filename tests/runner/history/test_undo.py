@@ -33,10 +33,6 @@ from runner.support.redaction import Secrets
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 
 
-def answer(machine: Machine, *words: str, code: int = 0) -> Any:
-    return json.loads(machine(*words, "--out", "json", code=code).stdout)["local"]
-
-
 def test_undo_restores_files(machine: Machine) -> None:
     target, folder, link = machine.folder / "f", machine.folder / "d", machine.folder / "l"
     target.write_text("old\n")
@@ -52,7 +48,7 @@ def test_undo_restores_files(machine: Machine) -> None:
     machine("sls", "a")
     machine("undo", "--test")
     assert target.read_text() == "new\n"
-    assert answer(machine, "undo", "1")["done"] is True
+    assert machine.answer("undo", "1")["done"] is True
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("old\n", 0o640)
     assert (folder / "sub/x").read_text() == "x"
     assert os.readlink(link) == "f"
@@ -122,8 +118,8 @@ def test_a_pipe_gets_its_mode_back_and_another_one_does_not(machine: Machine) ->
     socket_.unlink()
     os.mkfifo(socket_, 0o640)
     os.chmod(socket_, 0o640)
-    foreseen = answer(machine, "undo", "--test", code=2)
-    done = answer(machine, "undo", code=2)
+    foreseen = machine.answer("undo", "--test", code=2)
+    done = machine.answer("undo", code=2)
     assert done["steps"] == foreseen["steps"]
     refused = {Path(step["path"]).name: step["refused"] for step in done["steps"]}
     assert not refused["pipe"] and "these are not kept" in refused["socket"]
@@ -139,7 +135,7 @@ def test_undo_names_the_runs_that_it_passes_over(machine: Machine) -> None:
         said = machine("undo", *words).stdout.splitlines()
         assert said[0].startswith("Run 3 stays, nothing that it changed can be restored: runner")
         assert said[1].startswith("Run 1: ")
-    assert answer(machine, "undo", "2")["later"] == []
+    assert machine.answer("undo", "2")["later"] == []
 
 
 def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
@@ -149,7 +145,7 @@ def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
     machine("sls", "a")
     machine("undo")
     assert target.read_text() == "old\n"
-    run, undo = answer(machine, "history")[::-1]
+    run, undo = machine.answer("history")[::-1]
     assert (undo["kind"], undo["outcome"], undo["changed"], undo["command"][:11]) == (
         "undo",
         "done",
@@ -157,7 +153,7 @@ def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
         "runner undo",
     )
     assert run["undone"]
-    assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
+    assert machine.answer("history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
     for words in ((), ("last",)):
         assert "no run of the history altered files" in machine("undo", *words, code=1).stderr, (
             "an undo is not a last run"
@@ -171,7 +167,7 @@ def test_an_undo_that_stopped_goes_on(machine: Machine) -> None:
     machine.write(a=FILE + FILE.replace("/f:", "/g:"))
     machine("sls", "a")
     second.unlink()  # as an undo that was killed after its first step
-    assert answer(machine, "undo")["done"] is True
+    assert machine.answer("undo")["done"] is True
     assert not first.exists()
 
 
@@ -227,7 +223,7 @@ def test_a_dry_run_says_what_the_undo_does(machine: Machine, since: str) -> None
     change, left_out = SINCE[since]
     change(folder)
     code = 2 if left_out else 0
-    foreseen = answer(machine, "undo", "--test", code=code)
+    foreseen = machine.answer("undo", "--test", code=code)
     refused = {
         os.path.relpath(step["path"], folder): step["refused"]
         for step in foreseen["steps"]
@@ -236,12 +232,12 @@ def test_a_dry_run_says_what_the_undo_does(machine: Machine, since: str) -> None
     assert refused.keys() == left_out.keys()
     for path, why in left_out.items():
         assert why.replace("{tmp}", str(folder)) in refused[path]
-    done = answer(machine, "undo", code=code)
+    done = machine.answer("undo", code=code)
     assert (done["steps"], foreseen["done"], done["done"]) == (foreseen["steps"], False, True)
     for path, text in {"f": "old", "first": "1", "gone/sub/x": "x"}.items():
         assert path in left_out or (folder / path).read_text() == text
     assert "n" in left_out or not (folder / "n").exists()
-    last = answer(machine, "history", "show", "last")
+    last = machine.answer("history", "show", "last")
     assert (last["outcome"], last["failed"]) == (
         ("done in part", len(left_out)) if left_out else ("done", 0)
     )
@@ -314,7 +310,7 @@ def test_one_path_is_restored_to_any_version_that_runs_found(machine: Machine) -
     shown = machine("history", "file", str(target)).stdout
     assert [line.strip() for line in shown.splitlines()[4:6]] == ["-zero", "+one"]
     assert "since then, not by runner: other contents" in shown and "    +and theirs" in shown
-    changes = answer(machine, "history", "file", str(target))["changes"]
+    changes = machine.answer("history", "file", str(target))["changes"]
     assert [change["run"] for change in changes] == [1, 2, None, 3]
     assert changes[3]["restore"] == f"runner undo 3 --path {target}"
     for run, text in (("3", "two\nand theirs\n"), ("1", "zero\n"), ("2", "one\n")):
@@ -460,7 +456,7 @@ def test_a_strict_undo_does_all_or_nothing(machine: Machine) -> None:
     refused = machine("undo", "--strict", code=1)
     assert "g would be left out: the machine was changed since" in refused.stderr
     assert (machine.folder / "f").exists()
-    assert answer(machine, "history")[0]["kind"] == "run", "nothing was begun"
+    assert machine.answer("history")[0]["kind"] == "run", "nothing was begun"
     (machine.folder / "g").write_text("new\n")
     machine("undo", "--strict")
     assert not (machine.folder / "f").exists()
@@ -487,15 +483,15 @@ def test_a_killed_run_is_undone_as_far_as_it_came(machine: Machine) -> None:
         + "{tmp}/h: {dies.halfway: []}\n{tmp}/i: {file.touch: []}"
     )
     machine("sls", "a", code=-9)
-    killed = answer(machine, "history")[0]
+    killed = machine.answer("history")[0]
     assert (killed["outcome"], killed["total"]) == ("killed or still running", 4)
     assert (killed["counts"], killed["changed"], killed["failed"]) == ({"changed": 2}, 2, 0)
     (machine.folder / "g").write_text("theirs")
-    foreseen = answer(machine, "undo", "--test", code=2)["steps"]
+    foreseen = machine.answer("undo", "--test", code=2)["steps"]
     assert [os.path.basename(step["path"]) for step in foreseen] == ["h", "g", "f"]
     assert "the run was killed before" in foreseen[0]["note"]
     assert "changed since" in foreseen[1]["refused"]
-    assert answer(machine, "undo", code=2)["steps"] == foreseen
+    assert machine.answer("undo", code=2)["steps"] == foreseen
     assert (machine.folder / "f").read_text() == "old"
     assert not (machine.folder / "h").exists()
 
@@ -508,7 +504,7 @@ def test_what_a_killed_state_had_altered_once_more_is_undone(machine: Machine) -
     machine.write(a=FILE + "again: {dies.halfway: [{name: '{tmp}/f'}]}")
     machine("sls", "a", code=-9)
     assert path.read_text() == "half"
-    (step,) = answer(machine, "undo")["steps"]
+    (step,) = machine.answer("undo")["steps"]
     assert (step["refused"], "the run was killed before" in step["note"]) == (None, True)
     assert path.read_text() == "old"
 
@@ -521,7 +517,7 @@ def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> N
     shown = machine("undo", "--test", code=2).stdout
     assert "log) watches what is restored; with --react it reacts too." in shown
     assert "cmd: reload (cmd.execute_shell" in shown and "cannot be undone" in shown
-    done = answer(machine, "undo", "--react", code=2)
+    done = machine.answer("undo", "--react", code=2)
     (watcher,) = done["watchers"]
     assert (watcher["state"], watcher["of"], watcher["result"]) == (
         f"cmd.wait reload (echo told >> {log})",
@@ -529,7 +525,7 @@ def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> N
         True,
     )
     assert log.read_text() == "told\n" * 2
-    undo = answer(machine, "history", "show", "last")
+    undo = machine.answer("history", "show", "last")
     assert [result["id"] for result in undo["results"]] == ["reload"]
     machine("undo", "2", "--react", code=2)
     assert (machine.folder / "f").read_text() == "one\n"
@@ -547,7 +543,7 @@ def test_who_watched_a_whole_file_reacts_once(machine: Machine) -> None:
     with closing(sqlite3.connect(machine.folder / "cache/state/history.sqlite")) as history:
         (contents,) = history.execute("SELECT count(DISTINCT content) FROM watchers").fetchall()
         assert contents == (1,)
-    done = answer(machine, "undo", "--react", code=None)
+    done = machine.answer("undo", "--react", code=None)
     paths = [str(machine.folder / name) for name in "fg"]
     assert [sorted(each["of"]) for each in done["watchers"]] == [paths, paths]
     assert (machine.folder / "log").read_text() == "one\ntwo\n" * 2
@@ -587,7 +583,7 @@ def test_an_older_history_is_undone(machine: Machine) -> None:
     shutil.rmtree(path.parent / "undo")
     (path.parent / f"undo/{content[:2]}").mkdir(parents=True)
     (path.parent / f"undo/{content[:2]}/{content}.z").write_bytes(zlib.compress(b"old"))
-    done = answer(machine, "undo", code=2)
+    done = machine.answer("undo", code=2)
     assert [step["refused"] for step in done["steps"]] == [None]
     assert len(done["unknown"]) == 1
     assert (machine.folder / "f").read_text() == "old"
@@ -612,7 +608,7 @@ def test_the_run_to_undo_is_found_without_reading_the_whole_history(machine: Mac
         state_dir = str(machine.folder / "cache/state")
         assert KeptRun.named(history, state_dir, "last").number == 1000
     assert len(steps) < 10
-    assert answer(machine, "undo", "--test")["run"] == 1000
+    assert machine.answer("undo", "--test")["run"] == 1000
 
 
 def test_contents_that_no_run_names_any_more_are_deleted(machine: Machine) -> None:
@@ -643,13 +639,13 @@ def test_an_undone_move_can_be_done_again_by_undoing_the_undo(machine: Machine) 
     machine.write(a=MOVED)
     machine("sls", "a")
     machine("undo", "1", code=2)
-    undo = answer(machine, "history")[0]
+    undo = machine.answer("history")[0]
     assert (undo["outcome"], undo["total"], undo["changed"]) == ("done in part", 2, 1)
-    change = answer(machine, "history", "file", str(machine.folder / "moved"))["changes"][0]
+    change = machine.answer("history", "file", str(machine.folder / "moved"))["changes"][0]
     assert change["restore"] == f"runner undo 1 --path {machine.folder / 'moved'}"
     (machine.folder / "a b").touch()
     machine("single", "file.absent", f"name={machine.folder / 'a b'}")
-    change = answer(machine, "history", "file", str(machine.folder / "a b"))["changes"][0]
+    change = machine.answer("history", "file", str(machine.folder / "a b"))["changes"][0]
     assert change["restore"] == f"runner undo 3 --path '{machine.folder / 'a b'}'"
     assert (machine.folder / "the first").exists()
     machine("undo", "2")
@@ -679,8 +675,8 @@ def test_what_was_edited_and_moved_is_what_it_was(machine: Machine) -> None:
     machine("sls", "a")
     assert (machine.folder / "new").read_text() == "mine\nbefore\nafter\n"
     assert (machine.folder / "there/a").read_text() == "a\nmore\n"
-    steps = answer(machine, "undo", "--test")["steps"]
-    assert answer(machine, "undo")["steps"] == steps
+    steps = machine.answer("undo", "--test")["steps"]
+    assert machine.answer("undo")["steps"] == steps
     assert (machine.folder / "old").read_text() == "mine\n"
     assert (machine.folder / "here/a").read_text() == "a\n"
     assert not (machine.folder / "new").exists() and not (machine.folder / "there").exists()
@@ -712,8 +708,8 @@ def test_what_an_archive_brought_and_replaced_is_restored(machine: Machine) -> N
     machine.write(a=UNPACKED)
     machine("sls", "a")
     assert (there / "app/below/one").is_file()
-    steps = answer(machine, "undo", "--test")["steps"]
-    assert answer(machine, "undo")["steps"] == steps
+    steps = machine.answer("undo", "--test")["steps"]
+    assert machine.answer("undo")["steps"] == steps
     assert found() == before
     assert not (machine.folder / "new").exists()
 
@@ -828,7 +824,7 @@ def test_undo_leaves_the_only_copy_of_a_large_file(machine: Machine) -> None:
     machine.write(a="{tmp}/f: {file.replace: [pattern: ^old, repl: new, count: 1]}")
     machine("sls", "a")
     for words in (["--test"], []):
-        steps = answer(machine, "undo", *words, code=2)["steps"]
+        steps = machine.answer("undo", *words, code=2)["steps"]
         assert {step["path"]: step["refused"] for step in steps} == {
             f"{at}": "its contents were not kept (too large, or the store is not whole)",
             f"{at}.bak": f"it may be the only copy of what {at} was",
@@ -852,7 +848,7 @@ def test_undo_restores_extended_attributes(machine: Machine) -> None:
     )
     machine("sls", "a")
     os.setxattr(at / "new", "user.note", b"theirs")
-    steps = answer(machine, "undo", code=2)["steps"]
+    steps = machine.answer("undo", code=2)["steps"]
     assert [step["refused"] for step in steps if step["refused"]] == [
         "the machine was changed since: other extended attributes"
     ]
@@ -972,4 +968,4 @@ def test_what_cannot_be_undone_has_the_name_that_users_know(machine: Machine) ->
     machine.environment["PATH"] = f"{folder}:{os.environ['PATH']}"
     machine.write(a=FILE + "tool: {npm.installed: []}")
     machine("sls", "a")
-    assert answer(machine, "undo", "--test", code=2)["unknown"] == ["npm: tool (npm.installed)"]
+    assert machine.answer("undo", "--test", code=2)["unknown"] == ["npm: tool (npm.installed)"]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,7 @@ def test_the_lines_of_a_very_large_cycle_are_bounded(machine: Machine) -> None:
 
 
 def cycle_hints(machine: Machine) -> list[str]:
-    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    told = machine.document("check", code=1)["diagnostics"]
     return [each["hint"] for each in told if each["code"] == "cycle"]
 
 

@@ -39,7 +39,7 @@ GRAINS = {
 
 def pillar(machine: Machine, entry: Any, *words: str) -> Any:
     machine.config |= {"ext_pillar": [{"hiera": entry}], "grains": GRAINS}
-    return json.loads(machine("show", "pillar", "--out", "json", *words).stdout)["local"]
+    return machine.answer("show", "pillar", *words)
 
 
 def write(machine: Machine, hiera: str = "version: 5\n", **data: str) -> None:

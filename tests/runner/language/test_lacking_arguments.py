@@ -5,8 +5,6 @@ it, and what the row says is done.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from command import Machine
 
@@ -139,7 +137,7 @@ def test_a_state_of_the_tree_has_its_own_arguments(machine: Machine) -> None:
 
 
 def test_the_command_lists_them(machine: Machine) -> None:
-    told = json.loads(machine("doc", "--missing", "file.", "--out", "json").stdout)["local"]
+    told = machine.answer("doc", "--missing", "file.")
     assert "restorecon" in told["arguments"]["file.managed: selinux"]
     assert not [name for name in told["arguments"] if not name.startswith("file.")]
     text = machine("doc", "--missing").stdout

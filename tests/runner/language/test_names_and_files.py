@@ -188,7 +188,7 @@ def test_a_dot_in_the_pillar(machine: Machine) -> None:
             "pillar/web/init": "x: 1\n",
         }
     )
-    assert json.loads(machine("show", "pillar", "--out", "json").stdout)["local"] == {"x": 1}
+    assert machine.answer("show", "pillar") == {"x": 1}
 
 
 def test_a_bare_reference_of_an_in_form_means_the_first_state(machine: Machine) -> None:
@@ -293,7 +293,7 @@ def test_a_listen_of_one_name_is_of_that_name(machine: Machine) -> None:
     machine.write(
         web="c: test.succeed_with_changes\nn: {test.nop: [names: [x, y: [listen: [test: c]]]]}\n"
     )
-    found = json.loads(machine("sls", "web", "--out", "json").stdout)["local"]
+    found = machine.answer("sls", "web")
     assert [key for key in found if "listener" in key] == ["test_|-listener_n_|-y_|-mod_watch"]
 
 
@@ -397,5 +397,5 @@ def test_a_look_in_a_chain_of_prereqs_stands_where_salt_has_it(machine: Machine)
         ),
         top="base: {'*': [web]}\n",
     )
-    shown = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    shown = machine.answer("show", "lowstate")
     assert [low["name"] for low in shown] == ["n0", "n1", "s05", "n0", "n2", "n1", "n2"]

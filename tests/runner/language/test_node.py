@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from command import Machine
 
@@ -57,9 +55,9 @@ def test_a_tree_that_uses_none_of_it_has_none_of_it(machine: Machine) -> None:
 
 def test_master_tops_names_sls_files(node: Machine) -> None:
     assert told(node, "x", "highstate") == "x"
-    assert json.loads(node("show", "top", "--out", "json").stdout)["local"] == {"base": ["a", "b"]}
+    assert node.answer("show", "top") == {"base": ["a", "b"]}
     node.config["master_tops_first"] = True
-    assert json.loads(node("show", "top", "--out", "json").stdout)["local"] == {"base": ["b", "a"]}
+    assert node.answer("show", "top") == {"base": ["b", "a"]}
     assert "in this run because of master_tops" in node("why", f"{node.folder}/f").stdout
 
 
@@ -80,7 +78,7 @@ def test_master_tops_names_sls_files(node: Machine) -> None:
 def test_what_the_command_may_print(node: Machine, text: str, wanted: dict[str, list[str]]) -> None:
     command(node, text)
     node.write(a="")
-    assert json.loads(node("show", "top", "--out", "json").stdout)["local"] == wanted
+    assert node.answer("show", "top") == wanted
 
 
 @pytest.mark.parametrize(
@@ -105,7 +103,7 @@ def test_salts_way_to_write_it(node: Machine) -> None:
     command(node, "echo [$2]")
     node.config["master_tops"] = command_of
     node.write(a="")
-    assert json.loads(node("show", "top", "--out", "json").stdout)["local"] == {"base": ["a", "m1"]}
+    assert node.answer("show", "top") == {"base": ["a", "m1"]}
     node.config["master_tops"] = {"cobbler": {}}
     assert "runner has no master_tops 'cobbler'" in node("show", "top", code=1).stderr
 
@@ -203,7 +201,7 @@ def test_the_first_who_brings_an_sls_is_its_parent(
         d="include: [o]\ndefaults:\n  file: {user: root, mode: '0001'}\n",
         o=MODE.format("0004") + FILE.format("c"),
     )
-    found = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "lowstate")
     (chunk,) = [each for each in found if each["__id__"] == "/c"]
     assert (chunk.get("mode"), chunk.get("user")) == (mode, user)
 

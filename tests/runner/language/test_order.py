@@ -5,8 +5,6 @@ the same tree.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from command import Machine
 from compiling import compile_tree, gather, order
@@ -408,6 +406,6 @@ def test_includes_tell_who_brought_an_sls(machine: Machine) -> None:
         o="include: [n, p]\no: test.nop\n",
         p="include: [m, n]\np: test.nop\n",
     )
-    shown = json.loads(machine("show", "low-sls", "m", "--out", "json").stdout)["local"]
+    shown = machine.answer("show", "low-sls", "m")
     brought = {each["name"]: each.get("__sls_included_from__") for each in shown}
     assert brought == {"m": None, "n": ["m"], "o": ["m"], "p": ["o", "m"]}

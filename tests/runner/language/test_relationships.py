@@ -226,7 +226,7 @@ DEFAULTS = (
 
 
 def low(machine: Machine, name: str = "a") -> dict[str, Any]:
-    found = json.loads(machine("show", "low-sls", name, "--out", "json").stdout)["local"]
+    found = machine.answer("show", "low-sls", name)
     return {chunk["__id__"]: chunk for chunk in found}
 
 
@@ -263,7 +263,7 @@ def test_defaults_and_variables_of_the_top_file_and_the_configuration(machine: M
         ),
     )
     for words in (["lowstate"], ["low-sls", "a"]):
-        (chunk,) = json.loads(machine("show", *words, "--out", "json").stdout)["local"]
+        (chunk,) = machine.answer("show", *words)
         assert (chunk["name"], chunk["mode"], chunk["makedirs"]) == ("/x81", "0644", True)
         assert chunk["contents"] == "1 81"
 

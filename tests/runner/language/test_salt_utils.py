@@ -171,7 +171,7 @@ def test_code_of_a_tree_uses_them(machine: Machine) -> None:
     (machine.folder / "data.json").write_text('{"a": 1}')
 
     def called(*words: str) -> object:
-        return json.loads(machine("call", *words, "--out", "json").stdout)["local"]
+        return machine.answer("call", *words)
 
     path = str(machine.folder / "data.json")
     assert called("box.which") is True

@@ -41,7 +41,7 @@ STAGES = json.loads(Path(__file__).with_name("shown_stages.json").read_text())
 @pytest.mark.parametrize("words", [*STAGES, "highstate"])
 def test_each_stage_is_shown_as_salt_has_it(machine: Machine, words: str) -> None:
     machine.write(a=A, b=B, top="base: {'*': [a]}\n")
-    shown = json.loads(machine("show", *words.split(), "--out", "json").stdout)["local"]
+    shown = machine.answer("show", *words.split())
     expected = STAGES["sls a" if words == "highstate" else words]
     assert json.dumps(shown) == json.dumps(expected)  # in the same order
 
@@ -60,7 +60,7 @@ def test_a_requisite_of_others_is_repeated_as_salt_repeats_it(
 ) -> None:
     text = f"include: [b, c]\na: {{test.nop: [require_in: [{references}]]}}\n"
     machine.write(a=text, b="b: test.nop\n", c="c: test.nop\n", top="base: {'*': [a]}\n")
-    shown = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    shown = machine.answer("show", "lowstate")
     assert {low["__id__"]: low.get("require") for low in shown}["b"] == [{"test": "a"}] * times
 
 

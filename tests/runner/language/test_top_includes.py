@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,12 +69,8 @@ def test_with_the_command_line(machine: Machine) -> None:
         pillar__t2="base:\n  '*':\n    - p\n",
         pillar__p="true: {~: 1}\n",
     )
-    assert json.loads(machine("show", "top", "--out", "json").stdout) == {
-        "local": {"base": ["one", "two"]}
-    }
-    assert json.loads(machine("show", "pillar", "--out", "json").stdout) == {
-        "local": {"true": {"null": 1}}
-    }
+    assert machine.document("show", "top") == {"local": {"base": ["one", "two"]}}
+    assert machine.document("show", "pillar") == {"local": {"true": {"null": 1}}}
     assert "states/tops/t2.sls:3" in machine("show", "top").stdout
     machine("check")
     machine.write(top="hello\n", pillar__top="5\n")

@@ -81,9 +81,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def mistakes(machine: Machine, *words: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        machine("check", *words, "--out", "json", code=1).stdout
-    )["diagnostics"]
+    found: list[dict[str, Any]] = machine.document("check", *words, code=1)["diagnostics"]
     return found
 
 

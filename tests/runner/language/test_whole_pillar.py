@@ -14,7 +14,7 @@ from needing import require
 
 
 def pillar(machine: Machine, *words: str) -> Any:
-    return json.loads(machine("show", "pillar", "--out", "json", *words).stdout)["local"]
+    return machine.answer("show", "pillar", *words)
 
 
 def write(machine: Machine, **files: str) -> str:

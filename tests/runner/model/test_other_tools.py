@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import runpy
 from collections import Counter
@@ -127,7 +126,7 @@ def test_a_module_is_known_by_its_first_state() -> None:
 
 def hints(machine: Machine, text: str) -> list[tuple[int, str]]:
     machine.write(web=text)
-    said = json.loads(machine("check", "web", "--out", "json", code=1).stdout)["diagnostics"]
+    said = machine.document("check", "web", code=1)["diagnostics"]
     return [(each["line"], each["hint"] or "") for each in said if each["severity"] == "error"]
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from pathlib import Path
@@ -120,7 +119,7 @@ def test_doc_shows_it(machine: Machine, word: str, expected: str) -> None:
 
 
 def test_doc_in_other_forms(machine: Machine) -> None:
-    (page,) = json.loads(machine("doc", "require", "--out", "json").stdout)["local"]
+    (page,) = machine.answer("doc", "require")
     assert (page["name"], page["kind"]) == ("require", "language")
     assert machine("doc", "require", "--markdown").stdout == page["text"]
     assert "\n  onchanges " in machine("doc", "onchange").stdout

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -216,7 +215,7 @@ def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
     page = machine("doc", "box.made").stdout
     assert "Make a box." in page and "Behaviour" not in page
     assert "    size (a whole number, default 3)\n        In metres. Not less than 1.\n" in page
-    (found,) = json.loads(machine("doc", "box.made", "--out", "json").stdout)["local"]
+    (found,) = machine.answer("doc", "box.made")
     assert found["arguments"][1] == {
         "name": "size",
         "type": "a whole number",

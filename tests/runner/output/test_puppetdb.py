@@ -233,7 +233,7 @@ def test_an_interrupted_run_names_what_it_did_not_come_to(machine: Machine) -> N
     suite = machine("sls", "a", "--out", "junit", code=143).stdout
     assert '<testsuite name="runner" tests="2"' in suite
     assert '<skipped message="Not run: interrupted by SIGTERM' in suite
-    summary = json.loads(machine("sls", "a", "--out", "json", code=143).stdout)["summary"]
+    summary = machine.document("sls", "a", code=143)["summary"]
     assert [each["state"] for each in summary["not_run"]] == ["test_|-later_|-later_|-nop"]
 
 

@@ -90,7 +90,7 @@ def test_a_folder_gets_the_pages_that_it_lacks(machine: Machine) -> None:
     assert len(rows(index(machine, "site"))) == 4
     machine.config["html_report_runs"] = 2
     machine(*words)
-    newest = json.loads(machine("history", "-n", "2", "--out", "json").stdout)["local"]
+    newest = machine.answer("history", "-n", "2")
     assert pages(folder) == {f"runner-{run['run']}.html" for run in newest}
     page = index(machine, "site")
     assert len(rows(page)) == 2

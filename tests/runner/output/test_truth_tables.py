@@ -6,7 +6,6 @@ carried out by the program.
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,7 +195,7 @@ def outcomes(machine: Machine, text: str) -> list[str]:
 
 def pending(machine: Machine) -> dict[int, set[str]]:
     """The cases with pending reactions, and to which of `source` and `other` these are."""
-    answer = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    answer = machine.answer("show", "pending")
     found: dict[int, set[str]] = {}
     for reaction in answer:
         reactor, source = (reaction[key].split("_|-")[1].split() for key in ("reactor", "source"))

@@ -36,7 +36,7 @@ FILES = """
 
 
 def orphans(machine: Machine) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(machine("orphans", "--out", "json").stdout)["local"]
+    answer: dict[str, Any] = machine.answer("orphans")
     return answer
 
 
@@ -382,7 +382,7 @@ def test_what_prune_removed_comes_back_without_drift(machine: Machine) -> None:
         highstate(machine, sls)
     machine("prune")
     highstate(machine, FILES)
-    shown = json.loads(machine("history", "show", "last", "--out", "json").stdout)["local"]
+    shown = machine.answer("history", "show", "last")
     assert {result["origin"] for result in shown["results"]} == {"intent"}
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,7 @@ def site(machine: Machine) -> Machine:
 
 
 def pending_of(site: Machine) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads(site("show", "pending", "--out", "json").stdout)[
-        "local"
-    ]
+    found: list[dict[str, str]] = site.answer("show", "pending")
     return found
 
 
@@ -72,7 +69,7 @@ def test_what_is_literally_the_id_of_a_state_is_no_glob(
 ) -> None:
     ids = ["abc", "ab", "?bc", "b"] if "--start-at" in words else ["abc", "ab", "a*"]
     machine.write(t="".join(f"'{id_}': {{test.nop: []}}\n" for id_ in ids))
-    rows = json.loads(machine("sls", "t", *words, "--out", "json").stdout)["local"]
+    rows = machine.answer("sls", "t", *words)
     assert sorted(row["__id__"] for row in rows.values()) == sorted(ran)
 
 

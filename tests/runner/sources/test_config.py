@@ -2,7 +2,6 @@
 """Configuration files in real folders."""
 
 import glob
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -516,7 +515,7 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
     }
     machine.config |= asked
     named = set(asked) - {"engines"}
-    found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    found = machine.document("check")["diagnostics"]
     assert {each["message"] for each in found} == {
         f"{key} has no effect in runner" for key in named
     }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,7 @@ def test_doc_config(machine: Machine) -> None:
     assert "tree" in listed and "tree.verify" not in listed
     shown = machine("doc", "config", "tree.keep").stdout
     assert "  Type: a whole number\n  Unit: trees\n  Default: 3\n  Since: 0.1.0\n" in shown
-    below = json.loads(machine("doc", "config", "report", "--out", "json").stdout)["local"]
+    below = machine.answer("doc", "config", "report")
     assert [key["name"] for key in below][:2] == ["report", "report.to"]
     assert "### `wait`" in machine("doc", "config", "wait", "--markdown").stdout
     assert "config.get  (execution function)" in machine("doc", "config.get").stdout

@@ -59,7 +59,7 @@ def ran(machine: Machine, *words: str) -> list[str]:
 
 
 def answer(machine: Machine, *words: str) -> Any:
-    return json.loads(machine("call", *words, "--out", "json").stdout)["local"]
+    return machine.answer("call", *words)
 
 
 # ---------------------------------------------------------------- branches -> environments
@@ -198,7 +198,7 @@ def test_the_top_file_is_that_of_each_environment(machine: Machine, origin: Repo
     assert sorted(results) == ["dev", "main"]
     exported = sorted(path.name.partition("@")[0] for path in exports(machine))
     assert exported == ["dev", "main"]  # of all five
-    runs = json.loads(machine("history", "--out", "json").stdout)["local"]
+    runs = machine.answer("history")
     assert runs[0]["revision"] == origin.git("rev-parse", "main")
 
 

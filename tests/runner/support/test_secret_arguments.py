@@ -59,7 +59,7 @@ def test_a_secret_is_in_no_output(machine: Machine, words: list[str]) -> None:
 
 
 def test_states_stay_apart(machine: Machine) -> None:
-    answer = json.loads(machine("sls", "t", "--out", "json", code=2).stdout)["local"]
+    answer = machine.answer("sls", "t", code=2)
     assert [key for key in answer if "silent" in key] == [
         "cmd_|-silent_|-**********_|-run",
         "cmd_|-silent_|-********** 1_|-run",

@@ -66,7 +66,7 @@ def test_what_states_are_called_stays_readable(machine: Machine) -> None:
         assert "********** is hidden" in shown and "Correct0Horse" not in shown
     results = machine.results("sls", "zabbix.server", "--test")
     assert {"zabbix_pgsql_user", "conf_x7Kp2q"} < results.keys()
-    diagnostics = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    diagnostics = machine.document("check")["diagnostics"]
     assert {each["code"] for each in diagnostics} >= {"secret-in-names"}
 
 
@@ -91,7 +91,7 @@ def test_a_word_is_hidden_where_a_key_says_what_it_is(machine: Machine) -> None:
     ]
     assert "+DBName=zabbix\n" in diff and f"+DBPassword={HIDDEN}\n" in diff
     assert f" password: {HIDDEN}\n" in diff and " /var/lib/zabbix\n" in diff
-    pillar = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    pillar = machine.answer("show", "pillar")
     assert pillar["zabbix"] == {"user": "zabbix", "password": HIDDEN}
 
 

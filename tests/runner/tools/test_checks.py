@@ -183,7 +183,7 @@ def test_the_manual_shows_each_code(machine: Machine) -> None:
     assert "check-too-late" not in page
     assert "unknown-argument" in machine("doc", "checks").stdout
     assert machine("doc", "chain").stdout.startswith("chain  (language)")
-    (part,) = json.loads(machine("doc", "undone", "--out", "json").stdout)["local"]
+    (part,) = machine.answer("doc", "undone")
     assert (part["name"], part["kind"]) == ("undone", "check")
 
 
@@ -214,7 +214,7 @@ def test_pillar_and_modules_that_this_machine_does_not_use_are_checked(machine: 
     )
     (machine.folder / "states/_modules").mkdir()
     (machine.folder / "states/_modules/box.py").write_text("def get(:\n")
-    found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    found = machine.document("check", code=1)["diagnostics"]
     places = {
         (each["code"], each["file"].removeprefix(f"{machine.folder}/"), each["line"])
         for each in found
@@ -236,7 +236,7 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
         roles__web="'{{ sls }}': test.nop",
         lost="c: test.nop",
     )
-    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    told = machine.document("check")["diagnostics"]
     assert {(each["code"], each["file"]) for each in told} == {("unreached", f"{states}/lost.sls")}
     assert len(told) == 1
 
@@ -248,10 +248,10 @@ def test_a_pillar_file_is_read_with_the_defaults_of_its_include(machine: Machine
         pillar__sub="value: {{ q }}",
         a="a: test.nop",
     )
-    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    told = machine.document("check")["diagnostics"]
     assert {each["code"] for each in told} <= {"unreached"}, told
     machine.write(pillar__sub="value: {{ q }}\nsecret: 'ENC[PKCS7,MIIBeQYJKoZI'")
-    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    told = machine.document("check", code=1)["diagnostics"]
     (only,) = [each for each in told if each["code"] != "unreached"]
     assert (only["code"], only["file"]) == ("undecrypted", f"{machine.folder}/pillar/sub.sls")
 
@@ -263,7 +263,7 @@ def test_what_a_tree_does_not_use_of_a_formula_is_one_warning(machine: Machine) 
     machine.write(top="base: {'*': [web, nginx.ng]}", web="a: test.nop", nginx__ng="b: test.nop")
     machine.write(**parts, lost="c: test.nop", redis__init="d: test.nop", old__one="e: test.nop")
     machine.write(old__two="f: test.nop", old__three="# runner: ignore[unreached]\ng: test.nop")
-    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    told = machine.document("check")["diagnostics"]
     assert {each["code"] for each in told} == {"unreached"}
     assert sorted(each["message"] for each in told) == [
         "nothing uses 2 SLS files of old: old.one, old.two: no line of the top file, no include",
@@ -278,7 +278,7 @@ def test_a_state_that_there_is_not_has_its_place_whatever_its_source_is(machine:
     machine.write(
         a="/x:\n  nobody.has:\n    - source: salt://y\nb:\n  test.nop:\n    - nonsense: 1\n"
     )
-    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    told = machine.document("check", code=1)["diagnostics"]
     assert [(each["code"], each["line"]) for each in told] == [
         ("unknown-state", 2),
         ("missing-file", 3),
@@ -347,7 +347,7 @@ def test_a_secret_in_a_value_is_hidden_however_long_the_value_is(machine: Machin
 
 def test_a_run_that_does_not_compile_tells_its_errors_in_salts_shape(machine: Machine) -> None:
     machine.write(web="/x:\n  file.managed:\n    - moed: '0644'\n    - makedirs: perhaps\n")
-    (said,) = json.loads(machine("sls", "web", "--out", "json", code=1).stdout)["local"]
+    (said,) = machine.answer("sls", "web", code=1)
     assert said.startswith("file.managed: makedirs: expected true or false")
     assert "web.sls:4:7" in said
 
@@ -423,7 +423,7 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
     (machine.folder / "test").mkdir()
     (machine.folder / "test/default.sls").write_text(data)
     machine.config["pillar_roots"] = {"base": [str(machine.folder / "no-pillar")]}
-    problems = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    problems = machine.document("check", code=1)["diagnostics"]
     (left,) = [each for each in problems if each["code"] == "left-out"]
     counted = dict(re.findall(rf"{machine.folder}/([\w/]+) \((\d+)\)", left["message"]))
     pillars = {"pillar": "2", "states/_pillar": "1", "states/test/salt/pillar": "1"}
@@ -444,7 +444,7 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
     }
     machine("check", "pillar.x", code=1)  # by its name it is looked at
     machine.write(web__init="include: [pillar.x]\n")
-    found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    found = machine.document("check", code=1)["diagnostics"]
     assert f"{machine.folder}/pillar/x.sls" in [each["file"] for each in found]
 
 

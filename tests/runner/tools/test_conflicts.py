@@ -414,7 +414,7 @@ def test_states_of_two_environments_are_not_compared(machine: Machine) -> None:
     dev.mkdir()
     (dev / "own.sls").write_text("b: {sysctl.present: [{name: vm.x}, {value: 2}]}\n")
     machine.config["file_roots"] = {"base": ["states"], "dev": [str(dev)]}
-    out = json.loads(machine("check", "--out", "json", code=None).stdout)["diagnostics"]
+    out = machine.document("check", code=None)["diagnostics"]
     assert [each for each in out if each["code"] in CODES] == []
 
 
@@ -434,7 +434,7 @@ def test_a_value_that_the_pillar_lacks(machine: Machine) -> None:
     )
     assert said(machine, text.replace("KEY", "here:a")) == []
     machine.write(top="base: {other: [web]}", web=text.replace("KEY", "nosuch"))
-    out = json.loads(machine("check", "--out", "json", code=None).stdout)["diagnostics"]
+    out = machine.document("check", code=None)["diagnostics"]
     assert [each for each in out if each["code"] == "trap"] == [], "another machine's"
 
 

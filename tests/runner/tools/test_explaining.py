@@ -27,15 +27,13 @@ def test_why(machine: Machine) -> None:
         top="base:\n  'm*':\n    - web\n", web=WEB, base="{tmp}/d:\n  file.directory: []\n"
     )
     machine("highstate")
-    (found,) = json.loads(machine("why", "conf", "--run", "--out", "json").stdout)["local"]
+    (found,) = machine.answer("why", "conf", "--run")
     assert found["declared"].endswith("web.sls:5:3")
     assert found["top"].startswith("m* at ")
     assert found["arguments"]["mode"]["place"].endswith("web.sls:2:16"), "a default has its place"
     assert found["waited_for_by"][0]["state"] == "cmd: reload"
     assert found["last_run"]["result"] is True
-    (below,) = json.loads(machine("why", f"file: {machine.folder}/d", "--out", "json").stdout)[
-        "local"
-    ]
+    (below,) = machine.answer("why", f"file: {machine.folder}/d")
     assert below["included_by"] == ["web"]
     text = machine("why", "reload", "web").stdout
     assert "depends on file: conf (watch" in text
@@ -178,7 +176,7 @@ LINT = (
 
 def test_check_warns_of_what_is_probably_not_meant(machine: Machine) -> None:
     machine.write(a=LINT)
-    found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    found = machine.document("check")["diagnostics"]
     places = {(each["code"], each["line"]) for each in found}
     assert places == {
         ("cmd-unguarded", 2),
@@ -272,7 +270,7 @@ def test_a_file_that_a_secret_goes_into_needs_a_mode(machine: Machine) -> None:
         "# the password is elsewhere\nhost = {{ pillar['db']['host'] }}\n"
     )
     (machine.folder / "states/word.conf").write_text("{{ word }}\n")
-    found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    found = machine.document("check")["diagnostics"]
     told = {each["message"].split()[0][5]: each["message"] for each in found}
     assert {each["code"] for each in found} == {"secret-mode"} and len(found) == len(told)
     assert set(told) == set("efghimo")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -13,7 +12,7 @@ from command import ROOT, Machine
 
 def found(machine: Machine, *words: str) -> list[str]:
     """The names of what a search finds."""
-    answer = json.loads(machine("doc", *words, "--out", "json").stdout)["local"]
+    answer = machine.answer("doc", *words)
     return [entry["name"] for entry in answer if entry["kind"] != "hint"]
 
 
@@ -142,7 +141,7 @@ def test_what_is_meant_comes_first(machine: Machine) -> None:
 
 
 def test_programs_get_the_hint_too(machine: Machine) -> None:
-    answer = json.loads(machine("doc", "become", "--out", "json").stdout)["local"]
+    answer = machine.answer("doc", "become")
     assert [entry["kind"] for entry in answer] == ["hint"] and "leave it out" in answer[0]["about"]
 
 

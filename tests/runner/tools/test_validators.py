@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-
 from command import Machine
 
 TREE = """
@@ -35,7 +33,7 @@ def test_a_known_file_is_a_hint_and_a_late_check_a_warning(machine: Machine) -> 
     machine.write(all=TREE, top="base: {'*': [all]}")
     (machine.folder / "states/files").mkdir()
     (machine.folder / "states/files/ola").write_text("x")
-    said = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    said = machine.document("check")["diagnostics"]
     assert [(each["severity"], each["code"], each["message"]) for each in said] == [
         ("info", "validate", "nothing judges /etc/sudoers before it takes its place"),
         ("info", "validate", "nothing judges /etc/sudoers.d before it takes its place"),

@@ -187,7 +187,7 @@ def test_salts_functions(machine: Machine) -> None:
         f"    - {number}: {{{{ salt.postgres.{look} }}}}\n" for number, look in enumerate(looks)
     )
     machine.write(a=f"{{% set c = {connection!r} %}}\nx:\n  test.nop:\n{shown}")
-    (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    (chunk,) = machine.answer("show", "low-sls", "a")
     assert "public" in chunk["0"]
     assert [chunk[str(number)] for number in range(1, 6)] == [True, True, True, False, False]
     assert "true" in call("db_remove", "fn_site")
@@ -196,9 +196,9 @@ def test_salts_functions(machine: Machine) -> None:
     machine.write(
         a="x: {test.nop: [{v: {{ salt['postgres.user_create'] | default(none) is callable }}}]}"
     )
-    assert "'v': True" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+    assert "'v': True" in str(machine.document("show", "low-sls", "a"))
     machine.environment["PATH"] = "/nowhere"
-    assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+    assert "'v': False" in str(machine.document("show", "low-sls", "a"))
 
 
 def test_looks_of_templates_find_nothing_where_there_is_no_server(machine: Machine) -> None:
@@ -231,7 +231,7 @@ def test_looks_of_templates_find_nothing_where_there_is_no_server(machine: Machi
         {"host": "no.such.invalid"},
     ):
         machine.config |= {f"postgres.{key}": value for key, value in said.items()}  # type: ignore[dict-item]
-        (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+        (chunk,) = machine.answer("show", "low-sls", "a")
         assert {look: chunk[f"v{number}"] for number, look in enumerate(looks)} == looks
     machine.config |= {"postgres.host": str(server.FOLDER), "postgres.port": server.PORT}  # type: ignore[dict-item]
     machine.write(
@@ -243,7 +243,7 @@ def test_looks_of_templates_find_nothing_where_there_is_no_server(machine: Machi
     machine.write(
         a="x: {test.nop: [{v: {{ salt['postgres.schema_exists']('no_such_database', 'public') }}}]}"
     )
-    assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+    assert "'v': False" in str(machine.document("show", "low-sls", "a"))
 
 
 def test_functions_are_not_there_without_their_program(machine: Machine) -> None:
@@ -251,7 +251,7 @@ def test_functions_are_not_there_without_their_program(machine: Machine) -> None
     names = ("postgres.db_list", "cron.list_tab", "firewalld.list_zones", "dig.A")
     values = "".join(f"    - {name}: {{{{ '{name}' in salt }}}}\n" for name in names)
     machine.write(a=f"x:\n  test.nop:\n{values}")
-    (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    (chunk,) = machine.answer("show", "low-sls", "a")
     assert {name: chunk[name] for name in names} == dict.fromkeys(names, False)
     for name in names:
         assert name in machine("doc", name).stdout, "the manual knows them all the same"

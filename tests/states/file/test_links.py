@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ MAKER = "{tmp}/dotfiles/rc:\n  file.managed:\n    - contents: new\n    - makedir
 
 
 def results(machine: Machine, *words: str, code: int) -> dict[str, Any]:
-    answer = json.loads(machine("sls", "a", "--out", "json", *words, code=code).stdout)["local"]
+    answer = machine.answer("sls", "a", *words, code=code)
     return {value["__id__"]: value for value in answer.values()}
 
 

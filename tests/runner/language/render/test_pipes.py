@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from needing import needs
 
 
 def shown(machine: Machine) -> Any:
-    found = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "low-sls", "a")
     return [(chunk["__id__"], chunk["name"]) for chunk in found]
 
 
@@ -160,7 +159,7 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert "hunter2" not in out
     assert "**********" in out
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
-    whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
+    whole = machine.answer("show", "pillar", "--show-secrets")
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
     machine.config["gpg_recipients"] = ["runner"]
     file = machine.folder / "pillar/p.sls"
@@ -169,7 +168,7 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert file.read_text() != old and len(file.read_text()) == len(old)
     machine.environment["EDITOR"] = "sh -c 'echo new: DEC::GPG[mackerel by gpg]! >> $0'"
     machine("secret", "edit", str(file))
-    whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
+    whole = machine.answer("show", "pillar", "--show-secrets")
     assert whole.pop("new") == "mackerel by gpg"
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
     done = subprocess.run(
@@ -210,7 +209,7 @@ def render(data, saltenv="base", sls="", argline="", **kwargs):
 
 
 def low(machine: Machine, sls: str, *keys: str) -> list[tuple[Any, ...]]:
-    found = json.loads(machine("show", "low-sls", sls, "--out", "json").stdout)["local"]
+    found = machine.answer("show", "low-sls", sls)
     return [tuple(chunk.get(key) for key in ("__id__", "fun", *keys)) for chunk in found]
 
 
@@ -305,7 +304,7 @@ def test_stateconf(machine: Machine) -> None:
     assert found[-1][0] == "a::y"
     machine("sls", "a")
     machine.write(top="base: {'*': [a]}")
-    high = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    high = machine.answer("show", "lowstate")
     assert [chunk["port"] for chunk in high if chunk["__id__"] == "web::params"] == [8080]
 
 
@@ -325,7 +324,7 @@ def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> Non
     error = machine("show", "low-sls", "b", code=1).stderr
     assert "d.yaml:2" in error
     assert "called from" in error
-    (error,) = json.loads(machine("sls", "b", "--out", "json", code=1).stdout)["local"]
+    (error,) = machine.answer("sls", "b", code=1)
     assert "states/d.yaml:2" in error and "states/b.sls:1" in error.partition("called from")[2]
 
 
@@ -359,11 +358,11 @@ def test_yamlex(machine: Machine) -> None:
         "deep": {"a": [1, 2], "b": [2]},
     }
     shared |= {"empty": [], "text": ["1"]}
-    found = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "pillar")
     spread = {"foo": {"foo": 42, "bar": None, "z": 1}}
     assert found == {**shared, "list": [9], "plain": {"b": 2, "c": 3}, "spread": spread}
     machine.config["renderer"] = "jinja|yamlex"  # then the strategy smart is aggregate
-    found = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "pillar")
     assert found == {**shared, "list": [1, 2, 3, 9], "plain": {"c": 3}, "spread": spread}
 
 
@@ -424,7 +423,7 @@ def test_the_pillar_that_programs_get_is_plain_and_their_own(machine: Machine, g
     objects = DUMPED.format(pipe="pyobjects", get=get) + "Test.nop('y', name=states())\n"
     machine.write(a="include: [b, c]", b=py, c=objects)
     more = ("--pillar", "{deep: {a: [{b: 1}], c: {d: e}}}")
-    found = json.loads(machine("show", "low-sls", "a", "--out", "json", *more).stdout)["local"]
+    found = machine.answer("show", "low-sls", "a", *more)
     assert [chunk["name"] for chunk in found] == ["a:\n- b: 1\nc:\n  d: e\n"] * 2
 
 
@@ -459,7 +458,7 @@ b: test.nop
 
 def test_stateconf_in_the_order_as_written(machine: Machine) -> None:
     machine.write(t__u=SHORT)
-    found = json.loads(machine("show", "sls", "t.u", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "sls", "t.u")
     bodies = {
         name: next(value for key, value in body.items() if key[:2] != "__")
         for name, body in found.items()

@@ -5,7 +5,6 @@ renders.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from command import Machine
 
 
 def low(machine: Machine, *keys: str, sls: str = "a") -> list[tuple[Any, ...]]:
-    found = json.loads(machine("show", "low-sls", sls, "--out", "json").stdout)["local"]
+    found = machine.answer("show", "low-sls", sls)
     return [tuple(chunk.get(key) for key in ("__id__", "fun", *keys)) for chunk in found]
 
 
@@ -145,7 +144,7 @@ state('y').test.nop()
 """,
     )
     machine.write(top="base: {'*': [a]}")
-    found = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    found = machine.answer("show", "lowstate")
     assert [(chunk["name"], chunk.get("require")) for chunk in found] == [
         ("changed", None),
         ("x", None),

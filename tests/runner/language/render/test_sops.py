@@ -50,7 +50,7 @@ def enc(value: str, kind: str = "str") -> str:
 
 
 def pillar(machine: Machine, *words: str) -> Any:
-    return json.loads(machine("show", "pillar", "--out", "json", *words).stdout)["local"]
+    return machine.answer("show", "pillar", *words)
 
 
 def prepare(machine: Machine) -> None:
