@@ -164,6 +164,9 @@ class Reconciler:
         puppets = from_puppet_syntax(id_)
         if puppets:
             return Hint(f"that is Puppet's way; write `- {puppets}`")
+        if declared := self._high.declarations.get(id_):
+            known = f"{next(iter(declared.bodies))}: {id_}"
+            return Hint(f"there is {known}, declared at {declared.place}")
         everything = (
             (declaration, body)
             for declaration in self._high.declarations.values()
