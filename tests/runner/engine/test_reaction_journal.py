@@ -103,6 +103,20 @@ def test_what_is_withdrawn(
     journal.withdraw(source, kinds)
     assert set(journal.all()) == written(tmp_path) == left
     assert journal.has_any() is bool(left)
+    assert journal.has(ONE.reactor) is bool(left & {ONE, LATER})
+
+
+def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    reactor, one, other = "reactor \udcff", "one \udcff", "other \udcff"
+    audience = Audience("watch", {reactor: ""})
+    journal = ReactionJournal(str(tmp_path))
+    journal.record([Change(audience, source, "run 1", "now") for source in (one, other)])
+    assert journal.due(reactor, lambda kind, source, run: False) == {"watch"}
+    for _ in range(2):  # of a source that ended twice, too
+        journal.withdraw(one)
+        assert [each.source for each in written(tmp_path)] == ["other \\udcff"]
+    journal.settle(reactor)
+    assert not written(tmp_path)
 
 
 def test_what_is_due_now(journal: ReactionJournal, tmp_path: Path) -> None:
