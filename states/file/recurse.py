@@ -108,7 +108,9 @@ def recurse(
     obstacles = _Obstacles(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
     shown, commented = content.leaves | obstacles.obstacles, content.holders
-    for folder in content.folders:
+    if not content.folders:  # nothing matches, or there is nothing: the folder itself is there
+        shown, commented = {top}, {top}
+    for folder in content.folders or [top]:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
         parts[f"{folder}/"] = _reported_part(
             folder, obstacles.for_folder(folder, make), folder in shown, folder in commented

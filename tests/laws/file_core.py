@@ -258,7 +258,7 @@ RECURSE = [
     ),
     Scenario("file.recurse maxdepth=0 source=[salt://no,salt://d/]", R, tree()),
     Scenario("file.recurse keep_symlinks=true force_symlinks=true", R, tree()),
-    Scenario("file.recurse include_pat=zork", R, tree(), plans=False),
+    Scenario("file.recurse include_pat=zork", R, tree()),
     Scenario("file.recurse", {**R, "mode": "0644"}, tree(), fails="'mode' is not allowed"),
     Scenario("file.recurse source=salt://no", R, tree(), fails="none of the specified sources"),
     Scenario("file.recurse source=/x", R, tree(), fails="must be a salt:// URI"),

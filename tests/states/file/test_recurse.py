@@ -55,6 +55,15 @@ def test_what_arrives(
     assert arrived(tmp_path) == names
 
 
+def test_the_folder_is_made_where_nothing_matches(roots: Path, tmp_path: Path) -> None:
+    """As Salt does, which does not report it."""
+    top = f"{tmp_path}/d"
+    done = run(roots, tmp_path, include_pat=["nothing"], dir_mode="0700")
+    assert done.changes == {top: {top: {"directory": "new"}}}
+    assert arrived(tmp_path) == []
+    assert not run(roots, tmp_path, include_pat=["nothing"], dir_mode="0700").changes
+
+
 def test_changes_stand_under_their_paths(roots: Path, tmp_path: Path) -> None:
     top = f"{tmp_path}/d"
     done = run(roots, tmp_path, file_mode="0600", dir_mode="0700")
