@@ -288,4 +288,28 @@ MISTAKES = [
         "git",
         "<<<<<<<",
     ),
+    Mistake(
+        "backslash of a Windows path",
+        'a:\n  file.managed:\n    - name: /x\n    - contents: "C:«\\Users"\n',
+        r"\\U",
+        "single quotes",
+    ),
+    Mistake(
+        "list in the line of its key",
+        "bob:\n  user.present:\n    - groups: «- sudo\n",
+        "cannot begin in the line of its key 'groups'",
+        r"`groups: \[sudo\]`",
+    ),
+    Mistake(
+        "value begins with an arrow",
+        "a:\n  cmd.run:\n    - name: «> /etc/motd\n",
+        "several lines",
+        "'> /etc/motd'",
+    ),
+    Mistake(
+        "colon within an ID",
+        "deploy: step 1«:\n  test.nop: []\n",
+        "second colon",
+        "ID in quotes: 'deploy: step 1':",
+    ),
 ]

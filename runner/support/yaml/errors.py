@@ -146,16 +146,18 @@ def _after_quote(spot: ParserSpot) -> Mistake | None:
     return spot.mistake("the quoted text ends here, and more follows it", spot.line, closing, hint)
 
 
+# the parser's words for \s, and for \x, \u, \U without their digits; those of libyaml, of PyYAML
+_ESCAPES = re.compile(r"unknown escape character|hexa?decimal number|Unicode character escape")
+
+
 def _escape(spot: ParserSpot) -> Mistake | None:
-    if "unknown escape character" not in spot.problem:
+    if not _ESCAPES.search(spot.problem):
         return None
-    what = (
-        spot.row[max(spot.column - 1, 0) : spot.column + 1]
-        if spot.row[spot.column : spot.column + 1] != "\\"
-        else spot.rest[:2]
-    )
-    return spot.here(
-        f"{what} is not an escape sequence that YAML knows",
+    at = spot.row.rfind("\\", 0, spot.column + 1)
+    return spot.mistake(
+        f"{spot.row[at : at + 2]} is not an escape sequence that YAML knows",
+        spot.line,
+        at,
         "put the value in single quotes, where a backslash is a backslash, or write \\\\",
     )
 
@@ -246,6 +248,27 @@ def _start(spot: ParserSpot) -> Mistake | None:
     )
 
 
+def _folded(spot: ParserSpot) -> Mistake | None:
+    """`name: > /etc/motd`: a command, or a comparison, that begins as a text of several lines."""
+    line, column = spot.began
+    if "block scalar" not in spot.context or not re.match(r"[|>]", spot.at(line)[column:]):
+        return None
+    value = spot.at(line)[column:]
+    message = f"what begins with {value[0]} is a text of several lines, which begins in the next"
+    return spot.mistake(message, line, column, f"put it in quotes: {in_quotes(short(value))}")
+
+
+def _list_beside_its_key(spot: ParserSpot) -> Mistake | None:
+    """`groups: - sudo`."""
+    key = re.fullmatch(r"\s*(?:- +)*(.+?):\s+", spot.row[: spot.column])
+    if not re.search("sequence entries are not allowed", spot.problem) or not key:
+        return None
+    item = short(spot.rest.removeprefix("-"))
+    message = f"a list cannot begin in the line of its key {key[1]!r}"
+    hint = f"write `{key[1]}:` and below it, indented, `- {item}`; or `{key[1]}: [{item}]`"
+    return spot.here(message, hint)
+
+
 def _anchor(spot: ParserSpot) -> Mistake | None:
     if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
         return None
@@ -310,6 +333,8 @@ _GUESSES: tuple[Callable[[ParserSpot], Mistake | None], ...] = (
     _stray,
     _bracket,
     _start,
+    _folded,
+    _list_beside_its_key,
     _anchor,
     _alias,
     _document,

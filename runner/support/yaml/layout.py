@@ -23,10 +23,10 @@ def colons(spot: ParserSpot) -> Mistake | None:
                 "a second colon with a space after it in one line",
                 f"write `- {key}:` and below it, indented, `- {short(value)}`",
             )
-        return spot.here(
-            "a second colon with a space after it in one line",
-            f"put the value in quotes: {short(in_quotes(value))}",
-        )
+        quoted = f"put the value in quotes: {short(in_quotes(value))}"
+        if value.endswith(":") and not re.match(r"[\s-]", spot.row):  # an ID
+            quoted = f"put the ID in quotes: {short(in_quotes(spot.row.rstrip().rstrip(':')))}:"
+        return spot.here("a second colon with a space after it in one line", quoted)
     number = spot.above()
     row = spot.at(number)
     written = row.strip()
