@@ -20,7 +20,8 @@ def _no_address(text: str) -> str | None:
     return None
 
 
-Address = Annotated[Column, Check(_no_address)]
+_HINT = "write the address, `- ip: 10.0.0.5`; the name of the host is the ID, or `name`"
+Address = Annotated[Column, Check(_no_address, _HINT)]
 
 owns = edits("", "/etc/hosts")
 

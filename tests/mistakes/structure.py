@@ -546,4 +546,28 @@ MISTAKES = [
         "named by a text, not by none",
         "quotes",
     ),
+    Mistake(
+        "path of a clone, beside its name",
+        "a:\n  git.latest:\n    - name: https://h/x.git\n    - «dest: /srv/x\n",
+        "dest",
+        "target",
+    ),
+    Mistake(
+        "source of a link",
+        "/a:\n  file.symlink:\n    - «source: /b\n",
+        "source",
+        "target",
+    ),
+    Mistake(
+        "name where an address belongs",
+        "web1:\n  host.present:\n    - «ip: web2\n",
+        "web2",
+        "write the address",
+    ),
+    Mistake(
+        "variable of a shell in a path",
+        "a:\n  file.managed:\n    - «name: $HOME/x\n",
+        "absolute path",
+        "no shell reads it",
+    ),
 ]

@@ -203,7 +203,7 @@ def _bind_open(
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
     if rule.shape.names and not rule.shape.names(key):
-        if rule.shape.every and _near(schema, key, extra_known):
+        if rule.shape.every and _near(schema, binding, key, extra_known):
             binding.problems.append(refused(_unknown(schema, binding, key, value, extra_known)))
         else:
             _lack(schema, binding, key, value, extra_known)
@@ -229,7 +229,9 @@ def _complain(
 ) -> None:
     wrong = {key for problem in binding.problems for key in problem.argument[1:2]}
     mistaken: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
-    misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
+    misspelt = {
+        near: key for key in given for near in [_near(schema, binding, key, extra_known)] if near
+    }
     for key in schema.required:
         missing = schema.parameters[key].name not in binding.arguments
         if missing and key not in wrong:
@@ -259,8 +261,8 @@ def _complain(
     raise CompileError([*unknown, *binding.problems])
 
 
-def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
-    """The argument that an unknown one was meant to be."""
+def _near(schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]) -> str | None:
+    """The argument that an unknown one was meant to be; no name beside the one that is given."""
     if (
         key in schema.parameters
         or key in GLOBAL_ARGUMENTS
@@ -269,8 +271,9 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
     ):
         return None
     options = schema.open.shape.every if schema.open else ()
-    own = [*schema.parameters, *options, *extra_known]
-    return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS))
+    given = () if binding.named_by_id else ("name",)
+    own = [each for each in (*schema.parameters, *options, *extra_known) if each not in given]
+    return hints.meant(str(key), own, sorted(GLOBAL_ARGUMENTS.keys() - given))
 
 
 def _lack(
@@ -302,7 +305,7 @@ def _unknown(
     extra_known: frozenset[str],
     why: str | None = None,
 ) -> Diagnostic:
-    near = _near(schema, key, extra_known)
+    near = _near(schema, binding, key, extra_known)
     hint = why or hints.unknown(str(key), schema.parameters, near, binding.where, value)
     message = f"{binding.where} has no argument {key!r}{IGNORED}"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))

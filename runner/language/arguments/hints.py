@@ -74,11 +74,15 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
+        if "$" in value:
+            hint = "no shell reads it, so that $ stays: write the path itself"
+            return f"{hint}, or in a template `{{{{ salt['environ.get']('HOME') }}}}`"
         path = re.sub(r"^(\./|~/?)*", "", value)
         if not path.strip():  # `- name: /` would be a dangerous advice
             return f"nothing is left of `{key}` here: a variable of a template may be empty"
         return f"a path begins with a slash: `- {key}: {_scalar(f'/{path}')}`"
-    if title.startswith("a list") or " or a list" in title:
+    # where one value would do, too, a list is no cure for a value that is wrong
+    if title.startswith("a list") or (" or a list" in title and "," in str(value)):
         items = (
             [item.strip() for item in str(value).split(",")]
             if isinstance(value, str | int | float)
