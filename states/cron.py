@@ -346,9 +346,14 @@ def owns(
 
 
 def traps(fun: str, name: str, special: object = None, **fields: object) -> Iterator[Trap]:
-    """A percent sign, of which cron makes a line break; times that are probably not meant."""
+    """A line of a crontab in place of a command, a percent sign, of which cron makes a line break;
+    times that are probably not meant.
+    """
     if fun != "present":
         return
+    if line := _LINE.match(name):
+        message = f"the times of the line, {line[0].strip()!r}, are taken for a part of the command"
+        yield Trap("name", message, f"write the command alone, and {_written_times(line[0])}")
     if re.search(r"(?<!\\)%", name):
         message = "cron ends the command at %, and gives it the rest as lines of input"
         yield Trap("name", message, r"write \% for a percent sign, or call a script")
@@ -358,6 +363,20 @@ def traps(fun: str, name: str, special: object = None, **fields: object) -> Iter
 
 
 _FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
+_LINE = re.compile(
+    r"\s*(?:@[a-z]+|[\d*][\d*/,-]*(?:\s+(?:[\d*][\d*/,-]*|[A-Za-z]{3})){4})\s+(?=\S)"
+)
+
+
+def _written_times(line: str) -> str:
+    """The arguments that say what the beginning of a line of a crontab does."""
+    parts = line.split()
+    keys = _FIELDS if len(parts) > 1 else ("special",)
+    return ", ".join(
+        f"`- {key}: {part!r}`" for key, part in zip(keys, parts, strict=True) if part != "*"
+    )
+
+
 _STEPS = {"minute": (60, "hour"), "hour": (24, "day")}  # of how many, and of what
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 

@@ -43,11 +43,20 @@ def dry_run_check(
 
 
 def traps(
-    fun: str, name: str, env: object = None, bg: object = False, **_: object
+    fun: str,
+    name: str,
+    env: object = None,
+    bg: object = False,
+    shell: object = None,
+    **_: object,
 ) -> Iterator[Trap]:
-    """A variable that was to be added to, which no shell reads; what stays in the background."""
+    """A variable that was to be added to, which no shell reads; what stays in the background, and
+    what another shell than bash does not read.
+    """
     yield from _traps.added_to(env)
     yield from _traps.left_behind(name, bg)
+    if fun in ("run", "wait"):
+        yield from _traps.of_bash(name, shell)
 
 
 def run(name: Word[str], command: AnyCommand = Command()) -> Planned:

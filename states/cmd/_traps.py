@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Iterator, Mapping
 
-from modules import cmd
+from modules import cmd, file
 from runner.api.claims import Trap
 
 
@@ -28,3 +29,24 @@ def added_to(env: object) -> Iterator[Trap]:
                 if key == "PATH":
                     hint = "write `- prepend_path: [DIRECTORY]`"
                 yield Trap("env", message, hint)
+
+
+# what bash reads and other shells do not: [[ ]], source, pipefail, arrays, <( ), <<<, &>
+_BEGINS = r"(?:^|[;&|(]|\b(?:then|do|else)\s)\s*"
+_BASH = re.compile(
+    rf"(?:^|[\s;&|(])(?P<test>\[\[)\s|{_BEGINS}(?P<word>source(?=\s)|shopt(?=\s)|\w+=\()"
+    r"|(?P<sign>\bset -\w*o pipefail\b|[<>]\(|<<<|&>|\$\{\w+\[)",
+    re.M,
+)
+
+
+def of_bash(command: str, shell: object) -> Iterator[Trap]:
+    """What bash alone reads, where another shell gets it: by hand `$SHELL`, else /bin/sh."""
+    found = _BASH.search(re.sub(r"'[^']*'", "''", command))
+    used = str(shell or "/bin/sh")
+    if found and os.path.basename(file.real_path(used)) in ("dash", "posh"):
+        where = "" if shell else "from cron or a timer "
+        message = (
+            f"{where}{used} reads it, which does not know bash's `{found[found.lastgroup or 0]}`"
+        )
+        yield Trap("name", message, "add `- shell: /bin/bash`, or write it as sh reads it", True)

@@ -119,8 +119,11 @@ def traps(
     **arguments: object,
 ) -> Iterator[Trap]:
     """A value of the pillar that is not there: the state fails. Contents that are data, of which
-    Python's form would be written. Backslashes that mean something else.
+    Python's form would be written. Backslashes that mean something else, patterns that mean
+    nothing, directories that nobody can enter.
     """
+    yield from _claims.patterns(fun, name)
+    yield from _claims.closed_folders(fun, arguments)
     if fun == "replace" and not backslash_literal and isinstance(repl, str):
         yield from _claims.octal_numbers(repl)
         yield from _claims.added_backslashes(repl, arguments)

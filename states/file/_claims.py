@@ -196,3 +196,28 @@ def octal_numbers(repl: str) -> Iterator[Trap]:
     for written, group, digits in re.findall(r"(?<!\\)(?:\\\\)*(\\([1-3])([0-7]{2}))", repl):
         message = f"repl: {written} is the character {chr(int(written[1:], 8))!r} (octal)"
         yield Trap("repl", message, rf"write \g<{group}>{digits} for group {group} and {digits}")
+
+
+def patterns(fun: str, name: str) -> Iterator[Trap]:
+    """A path with a star, which no shell makes paths of."""
+    if "*" in name:
+        message = f"no shell reads {name}: the file is meant whose name has a star"
+        hint = "write each path, with `names:` or a loop of the template"
+        if fun == "absent":
+            hint += "; file.tidied removes what matches"
+        yield Trap("name", message, hint)
+
+
+def closed_folders(fun: str, arguments: Arguments) -> Iterator[Trap]:
+    """A mode of directories by which somebody may read their names, and reach nothing in them."""
+    keys = {"directory": ("dir_mode", "mode"), "recurse": ("dir_mode",)}.get(fun, ())
+    key = next((key for key in keys if arguments.get(key)), "")
+    mode = str(arguments.get(key, "")).strip().removeprefix("0o")
+    digits = mode[-3:] if mode.isdigit() else ""
+    opened = "".join(str(int(each) | 1) if int(each) & 4 else each for each in digits)
+    if opened != digits:
+        message = f"{key}: a directory of mode {mode} can be listed, but nothing in it reached"
+        hint = f"write `- {key}: '{mode[:-3] or '0'}{opened}'`"
+        if fun == "directory":
+            hint += "; `file_mode` is that of the files in it"
+        yield Trap(key, message, hint)

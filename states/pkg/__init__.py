@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Annotated, Any
 
-    from runner.api.claims import Claim
+    from runner.api.claims import Claim, Trap
 
 PROVIDERS = pkg.PROVIDERS
 COMES_LAST = frozenset({"autoremoved", "declared"})
@@ -55,6 +55,21 @@ def autoalias(name: str, pkgs: Names | None = None, **_: object) -> Iterator[tup
     """A state is each of its pkgs."""
     for entry in pkgs or ():
         yield "pkg", next(iter(entry), "") if isinstance(entry, dict) else entry
+
+
+def traps(fun: str, name: str, pkgs: object = None, **_: object) -> Iterator[Trap]:
+    """Several packages, or one with its version, in the place of one name."""
+    if fun not in ("installed", "latest", "removed", "purged", "held") or pkgs:
+        return
+    words = name.replace(",", " ").split()
+    if len(words) > 1 and not name.startswith("@"):  # a group has a name of several words
+        hint = f"write `- pkgs: [{', '.join(words)}]`"
+    elif len(words) == 1 and "=" in name:
+        package, version = name.split("=", 1)
+        hint = f"write `- name: {package}` and `- version: '{version.lstrip('=')}'`"
+    else:
+        return
+    yield claims.Trap("name", f"{name!r} is taken for the name of one package", hint)
 
 
 def latest(

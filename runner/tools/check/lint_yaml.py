@@ -13,6 +13,7 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place, PlacedMap, Source, Value, item_place
 from runner.support.files.text import text_to_show
+from runner.support.yaml.mark import in_quotes
 
 Expects = Callable[[Chunk, str], Shape | None]  # what an argument takes, if that is known
 Row = Callable[[Source], str]  # the line of a place, as YAML read it
@@ -25,6 +26,7 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
             place = chunk.arg_places.get(key)
             if place is None:
                 continue
+            yield from _lost_mark(key, value, place, row)
             takes = expects(chunk, key)
             where = f"{chunk.function}: {key}"
             if takes and takes.spelled:
@@ -43,6 +45,21 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
                                 "text",
                                 row,
                             )
+
+
+_MARKED = re.compile(r"(?:^\s*-|:)\s+(!\s+[^\s'\"].*)$")
+
+
+def _lost_mark(key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
+    """Warnings of texts that begin with an exclamation mark, which YAML drops as a tag."""
+    listed = isinstance(value, list)
+    for index, each in enumerate(value) if isinstance(value, list) else [(0, value)]:
+        at = item_place(value, index, place) if listed else place
+        marked = _MARKED.search(row(at.source)) if isinstance(each, str) else None
+        if marked and each[:1] == marked[1][1:].strip()[:1]:
+            message = f"{key}: the ! before {each!r} is a tag for YAML, and lost"
+            hint = f"put it in quotes: {in_quotes(marked[1].strip())}"
+            yield Diagnostic(message, at.source, hint, "trap", "warning")
 
 
 _NONE = re.compile(r"(?<![\w'\"])None(?!\w)")

@@ -17,6 +17,7 @@ APPENDING = "{name: /x}, {pattern: ^a}, {append_if_not_found: true}"
 GRANT = "{user: zoe}, {grant: select}"
 DIGITS = "AAAAC3NzaC1lZDI1NTE5AAAAIM9ZlHWFsbz2jWdL5p0Yf1aQXYqW5b0mV6gK3e4qQ5Yz"
 KEY = f"{{user: zoe}}, {{name: {DIGITS}}}"
+DASH = "{shell: /usr/bin/dash}, {creates: /x}"
 CODES = ("undone", "written-twice", "trap")
 
 
@@ -514,6 +515,36 @@ def test_times_of_cron_that_are_not_meant(
             f"""ssh_auth.present: [{KEY}, {{enc: ed25519}}, {{options: 'from="::1,a",no-pty'}}]""",
             "",
         ),
+        (
+            "cron.present: [{name: '*/5 3 * * mon /bin/x'}]",
+            "the times of the line, '*/5 3 * * mon'",
+        ),
+        ("cron.present: [{name: '@daily /bin/x'}]", "the times of the line, '@daily'"),
+        ("cron.present: [{name: 7z a x 1 2 3 4 y}]", ""),
+        ("file.absent: [{name: /etc/x/*.conf}]", "no shell reads /etc/x/*.conf"),
+        ("file.directory: [{name: /x}, {mode: 644}]", "mode: a directory of mode 644 can be"),
+        ("file.directory: [{name: /x}, {dir_mode: '2640'}]", "dir_mode: a directory of mode 2640"),
+        ("file.directory: [{name: /x}, {mode: '2750'}, {file_mode: 644}]", ""),
+        ("file.directory: [{name: /x}, {mode: 711}]", ""),
+        ("pkg.installed: [{name: git vim}]", "'git vim' is taken for the name of one package"),
+        ("pkg.installed: [{name: nginx=1.18}]", "'nginx=1.18' is taken for the name of one"),
+        ("pkg.installed: [{name: '@Development Tools'}]", ""),
+        ("pkg.installed: [{name: our tools}, {pkgs: [git, vim]}]", ""),
+        ("cmd.run: [{name: x}, {unless: [-f /x]}]", "unless: YAML reads brackets as a list, and"),
+        ("cmd.run: [{name: x}, {unless: '[ -f /x ]'}]", ""),
+        ("cmd.run: [{name: x}, {creates: ~/x}]", "creates: ~/x is looked for below the directory"),
+        ("cmd.run: [{name: x}, {creates: [/x, $HOME/x]}]", "creates: $HOME/x is looked for below"),
+        (
+            f"cmd.run: [{{name: '[[ -f /x ]]'}}, {DASH}]",
+            "/dash reads it, which does not know bash's `[[`",
+        ),
+        (f"cmd.run: [{{name: set -euo pipefail}}, {DASH}]", "bash's `set -euo pipefail`"),
+        (f"cmd.run: [{{name: a; source ~/x}}, {DASH}]", "bash's `source`"),
+        (f"cmd.run: [{{name: x=(1 2)}}, {DASH}]", "bash's `x=(`"),
+        (f"cmd.run: [{{name: diff <(a) b}}, {DASH}]", "bash's `<(`"),
+        (f"cmd.run: [{{name: apt-get source x}}, {DASH}]", ""),
+        (f"""cmd.run: [{{name: "awk '$1>(2)' x"}}, {DASH}]""", ""),
+        ("cmd.run: [{name: '[[ -f /x ]]'}, {creates: /x}, {shell: /bin/bash}]", ""),
     ],
 )
 def test_what_is_read_otherwise_than_it_is_meant(
@@ -521,6 +552,24 @@ def test_what_is_read_otherwise_than_it_is_meant(
 ) -> None:
     found = [str(each["message"]) for each in said(machine, f"a: {{{state}}}\n")]
     assert len(found) == bool(message) and all(message in each for each in found), found
+
+
+def test_an_exclamation_mark_that_yaml_drops_is_named(machine: Machine) -> None:
+    text = "a:\n  cmd.run:\n    - name: x\n    - unless: ! test -f /x\n    - onlyif:\n"
+    text += "      - '! test -f /y'\n      - ! test -f /z\n      - !!str x\n"
+    found = [(each["line"], each["message"], each["hint"]) for each in said(machine, text)]
+    assert found == [
+        (
+            4,
+            "unless: the ! before 'test -f /x' is a tag for YAML, and lost",
+            "put it in quotes: '! test -f /x'",
+        ),
+        (
+            7,
+            "onlyif: the ! before 'test -f /z' is a tag for YAML, and lost",
+            "put it in quotes: '! test -f /z'",
+        ),
+    ]
 
 
 def test_a_module_of_the_tree_says_its_own(machine: Machine) -> None:
