@@ -62,14 +62,14 @@ def plainest(scenarios: Sequence[Scenario]) -> list[int]:
 
 
 def sampled(scenarios: Sequence[Scenario]) -> list[int]:
-    """The numbers of the plainest of each function, and of every third one of its others; of all
+    """The numbers of the plainest of each function, and of every fifth one of its others; of all
     with `RUNNER_LAWS=all`.
     """
     count: Counter[str] = Counter()
     found, of_each = [], frozenset(plainest(scenarios))
     for number, scenario in enumerate(scenarios):
         count[scenario.function] += 1
-        if EVERYTHING or number in of_each or count[scenario.function] % 3 == 1:
+        if EVERYTHING or number in of_each or count[scenario.function] % 5 == 1:
             found.append(number)
     return found
 
