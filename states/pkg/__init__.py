@@ -65,8 +65,9 @@ def traps(fun: str, name: str, pkgs: object = None, **_: object) -> Iterator[Tra
     if len(words) > 1 and not name.startswith("@"):  # a group has a name of several words
         hint = f"write `- pkgs: [{', '.join(words)}]`"
     elif len(words) == 1 and "=" in name:
-        package, version = name.split("=", 1)
-        hint = f"write `- name: {package}` and `- version: '{version.lstrip('=')}'`"
+        package = name.partition("=")[0].rstrip("<>")
+        version = name.removeprefix(package).lstrip("=")
+        hint = f"write `- name: {package}` and `- version: '{version}'`"
     else:
         return
     yield claims.Trap("name", f"{name!r} is taken for the name of one package", hint)
