@@ -117,7 +117,8 @@ def further_groups(
     missing = [name for name in groups or () if not group.info(name)]
     if missing:
         raise StateFailed(
-            f"The following group(s) are not present: {','.join(missing)}{list_meant(missing)}",
+            f"The following group(s) are not present: {','.join(missing)}"
+            + (list_meant(missing) or "; group.present makes one, optional_groups does without"),
             missing=("group", missing[0]),
         )
     existing = [name for name in optional or () if group.info(name)]

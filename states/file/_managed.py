@@ -227,12 +227,14 @@ class Writing(Record):
 
     def _folders(self) -> list[str]:
         """The missing folders above the target; StateFailed where they are not to be made."""
-        if file.is_dir(parent(self.target.path)):
+        above = parent(self.target.path)
+        if file.is_dir(above):
             return []
         missing = missing_folders(self.target.path)
         if not self.makedirs:
             raise StateFailed(
-                "Parent directory not present", missing=("file", parent(self.target.path))
+                f"Parent directory not present: {above}; `makedirs: true` makes it",
+                missing=("file", above),
             )
         return missing
 

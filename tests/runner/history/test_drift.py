@@ -55,7 +55,9 @@ def test_states_that_undo_each_other_are_named_and_no_drift(machine: Machine) ->
     for run in (1, 2):
         said = machine("sls", "a").stdout
         assert f"file.append more changed {whole} after it in run {run}: the two may undo" in said
-        assert f"file.managed {whole} changed {whole} before it in this run: the two may undo" in said
+        assert (
+            f"file.managed {whole} changed {whole} before it in this run: the two may undo" in said
+        )
     results = machine.results("sls", "a")
     assert [results[name]["__origin__"] for name in (whole, "more")] == ["repeats", "repeats"]
     path.write_text("theirs\n")
@@ -205,7 +207,9 @@ def test_two_that_undo_each_other_are_named_where_a_new_state_comes_before_them(
     machine("sls", "a")
     machine.write(a="new: {file.append: [{name: '{tmp}/f'}, {text: c}]}\n" + text)
     said = machine("sls", "a").stdout
-    assert f"file.append more changed {machine.folder}/f after it in run 1: the two may undo" in said
+    assert (
+        f"file.append more changed {machine.folder}/f after it in run 1: the two may undo" in said
+    )
 
 
 @pytest.mark.parametrize(

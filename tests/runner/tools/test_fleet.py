@@ -149,7 +149,7 @@ def test_equal_failures_are_one_paragraph_with_place_and_next_command(fleet: Fle
     out = fleet("highstate", "web* or db1 or down1", code=2)
     assert (
         "failed: file.managed  broken (/nonexistent/of/nobody)\n"
-        "    Parent directory not present\n"
+        "    Parent directory not present: /nonexistent/of; `makedirs: true` makes it\n"
         f"    at {fleet.folder}/states/app.sls:7\n"
         "    on web[1-2] (2 machines)\n"
     ) in out
