@@ -119,7 +119,7 @@ def present(
 def absent(
     name: NonEmptyLine,
     user: Name | None = None,
-    identifier: Line | bool | None = None,
+    identifier: Line | bool | None = True,
     special: Special | None = None,
     minute: Field | None = None,
     hour: Field | None = None,

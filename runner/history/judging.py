@@ -163,8 +163,8 @@ class Judge:
                 when = f"after it in run {run}" if run < self._number else "before it in this run"
                 other, name = self._states[by], " ".join(map(os.fsdecode, part))
                 return (
-                    f"{other.function} {other.id} changed {name} {when}: the two may undo each other"
-                    " in each run"
+                    f"{other.function} {other.id} changed {name} {when}: the two may undo each"
+                    " other in each run"
                 )
         return ""
 
