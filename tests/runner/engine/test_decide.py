@@ -177,6 +177,11 @@ def test_decide(text: str, verdict: Verdict, comment: str) -> None:
     assert (decision.verdict, decision.comment) == (verdict, comment)
 
 
+def test_a_state_that_cannot_react_says_nothing_of_what_it_watches() -> None:
+    edge = Edge(0, KINDS["watch"], 1, PLACE, ordering=KINDS["require"])
+    assert decide([(edge, result("ok"))]) == Decision(Verdict.RUN)
+
+
 def test_a_debt_counts_as_a_change() -> None:
     kinds = ["watch", "onchanges"]
     seen = [(Edge(0, KINDS[kind], 1, PLACE), result("same")) for kind in kinds]
