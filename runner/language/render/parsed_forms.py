@@ -58,6 +58,7 @@ class ParsedForms:
             kept = _value(data, key, text)
             if kept is not None:
                 return kept
+            self._opened.remove(file)  # the new text may be one that is not kept
         value = parse(text)
         if self._opened:
             with suppress(ValueError, RecursionError):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runner.support.redaction import Keep
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
-_MARK = b"tpl3"
+_MARK = b"tpl4"
 LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 
 
@@ -42,7 +42,7 @@ class Pack:
     """The compiled templates of one version of runner, PyYAML, Jinja and Python."""
 
     def __init__(self, folder: TrustedFolder, version: str, keep: Keep) -> None:
-        made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
+        made = f"{_MARK!r}-{version}-{jinja2.__version__}-{sys.version_info[:3]}"
         self._name = f"pack-{blake2b(made.encode(), digest_size=10).hexdigest()}"
         self._folder = folder
         self._keep = keep

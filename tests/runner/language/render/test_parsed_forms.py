@@ -70,6 +70,9 @@ def test_what_is_kept_is_used(tmp_path: Path) -> None:
     assert second["a"].item_place(1) == Place(text, 1, 8)
     other = Rendered(text.text + "h: 1\n", "file.sls")
     assert forms.load(other, "base:a", lambda text: "parsed anew") == "parsed anew"
+    secret = ParsedForms(str(tmp_path / "parsed"), lambda text, write: None)
+    secret.load(text, "base:a", lambda text: {})
+    assert not [*(tmp_path / "parsed").iterdir()], "nor what it was before"
 
 
 def test_a_large_file_is_kept_in_parts(tmp_path: Path) -> None:
