@@ -76,10 +76,17 @@ def _escaped(text: str, letters: str = "\\ \t\n#") -> str:
 
 @for_states
 def parsed_options(opts: str | Sequence[str]) -> tuple[str, ...]:
-    """Return options, which are said as a text or as several; `defaults` for none."""
+    """Return options, which are said as a text or as several; `defaults` for none. Spaces beside
+    commas belong to none, where nothing is in quotes.
+
+    >>> parsed_options("noatime, nodev")
+    ('noatime', 'nodev')
+    """
     texts = [opts] if isinstance(opts, str) else opts
-    options = (option for text in texts for option in text.split(",") if option)
-    return (*options,) or ("defaults",)
+    options = (
+        option if '"' in text else option.strip(" ") for text in texts for option in text.split(",")
+    )
+    return (*filter(None, options),) or ("defaults",)
 
 
 @for_states
