@@ -148,14 +148,21 @@ class Template(Record):
     variables: Mapping[str, Any] = {}
     beside: Mapping[str, Any] = {}
 
+    def refuse_unknown(self) -> None:
+        """Raise StateFailed for an engine that there is not."""
+        if self.engine not in TEMPLATES:
+            raise StateFailed(
+                f"Specified template format {self.engine} is not supported: expected jinja, mako or"
+                " py"
+            )
+
     def render(
         self, text: str, more: Mapping[str, Any], path: str = "", probably: bytes = b""
     ) -> str:
         """Render a text with the engine. probably: what it may render to. Raises StateFailed for an
         unknown engine and where rendering fails.
         """
-        if self.engine not in TEMPLATES:
-            raise StateFailed(f"Specified template format {self.engine} is not supported")
+        self.refuse_unknown()
         variables = {**more, **self.beside, **self.variables}
         # a program is handed them as one mapping; its names stay those of the state
         if self.engine == "py":
@@ -260,10 +267,7 @@ def source_data(
     if not template.engine:
         return file.read_bytes(source.path)
     data = file.read_values(source.path)
-    if template.engine not in TEMPLATES:
-        raise StateFailed(
-            f"Unable to manage file: Specified template format {template.engine} is not supported"
-        )
+    template.refuse_unknown()
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
