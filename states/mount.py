@@ -414,7 +414,7 @@ def fstab_present(
       `partuuid`.
     config: The file, instead of /etc/fstab.
     mount: False does not mount a new line at once.
-    match_on: As of mount.mounted.
+    match_on: As of mount.mounted; swap is told by its device.
     not_change: Leave a line that differs.
     fs_mount: Another name of mount; both have to be true.
 
@@ -432,7 +432,8 @@ def fstab_present(
         str(fs_freq),
         str(fs_passno),
     )
-    keys = mount.match_keys(match_on or "name", fs_vfstype)
+    own = OF_SWAP if fs_vfstype == "swap" else "name"  # swap has no folder
+    keys = mount.match_keys(match_on or own, fs_vfstype)
     line = _fstab_change(entry, config, keys)
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."

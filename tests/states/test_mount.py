@@ -34,6 +34,11 @@ def test_match_on_says_which_line_of_fstab_changes(tmp_path: Path) -> None:
     assert "/dev/vdy" not in config.read_text(), "without it the folder says which"
     with pytest.raises(StateFailed, match="expected auto or some of name, device, fstype"):
         apply(fstab_present, **given, config=str(config), match_on=["opts"])
+    swaps: dict[str, Any] = {"fs_file": "none", "fs_vfstype": "swap", "config": str(config)}
+    config.write_text("/dev/vdx none swap defaults 0 0\n")
+    apply(fstab_present, name="/dev/vdy", **swaps)
+    for device in ("/dev/vdx", "/dev/vdy"):
+        assert not isinstance(look(fstab_present, name=device, **swaps), Plan)
 
 
 @pytest.mark.parametrize(
