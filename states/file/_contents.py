@@ -148,13 +148,15 @@ class Template(Record):
     variables: Mapping[str, Any] = {}
     beside: Mapping[str, Any] = {}
 
-    def refuse_unknown(self) -> None:
-        """Raise StateFailed for an engine that there is not."""
+    @property
+    def known_engine(self) -> str:
+        """The engine. Raises StateFailed for one that there is not."""
         if self.engine not in TEMPLATES:
             raise StateFailed(
                 f"Specified template format {self.engine} is not supported: expected jinja, mako or"
                 " py"
             )
+        return self.engine
 
     def render(
         self, text: str, more: Mapping[str, Any], path: str = "", probably: bytes = b""
@@ -162,15 +164,15 @@ class Template(Record):
         """Render a text with the engine. probably: what it may render to. Raises StateFailed for an
         unknown engine and where rendering fails.
         """
-        self.refuse_unknown()
+        engine = self.known_engine
         variables = {**more, **self.beside, **self.variables}
         # a program is handed them as one mapping; its names stay those of the state
-        if self.engine == "py":
+        if engine == "py":
             variables |= {**more, "context": dict(self.variables)}
         try:
             return here.render(
                 text,
-                self.engine,
+                engine,
                 variables,
                 file=path,
                 saltenv=here.saltenv,
@@ -267,11 +269,10 @@ def source_data(
     if not template.engine:
         return file.read_bytes(source.path)
     data = file.read_values(source.path)
-    template.refuse_unknown()
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
-        if _diff.is_binary(data):  # a picture in a folder of templates
+        if _diff.is_binary(data) and template.known_engine:  # a picture among templates
             return data
         raise StateFailed(
             f"Unable to manage file: the template {source.url} is not text: {problem}"

@@ -472,4 +472,16 @@ MISTAKES = [
         "the bracket \\[ is not closed",
         "close it with \\]",
     ),
+    Mistake(
+        "expression in a comment",
+        "# {{ «colour }}\na:\n  test.nop: []\n",
+        "Jinja variable 'colour' is undefined",
+        "stands behind # too",
+    ),
+    Mistake(
+        "list that is not indented",
+        "a:\n  pkg.installed:\n    - pkgs:\n    - «vim\n    - git\n",
+        "vim",
+        "list of `pkgs`",
+    ),
 ]

@@ -292,6 +292,7 @@ class Sls:
                 f" {', '.join(item.value for item in functions)}",
                 extra.place,
                 structure_hints.argument(extra.value)
+                or structure_hints.not_indented(extra, body.items)
                 or f"take `{extra.value}` away, give it an ID of its own, or write it as an"
                 f" argument: `- {extra.value}: VALUE`",
             )

@@ -15,7 +15,10 @@ from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from runner.model.highdata import Item
 
 FUNCTION = pattern(r"[a-z_]\w*\.[a-z_]\w*")
 # what belongs among the arguments and is often written beside the function
@@ -120,6 +123,14 @@ def of_another_tool(word: str) -> str | None:
     if beside and word not in BESIDE:
         return f"write it as an argument, `- {beside.names[0]}: ...`, below the function"
     return None
+
+
+def not_indented(item: Item, items: Sequence[Item]) -> str | None:
+    """The cure for an item of a list that stands beside the argument whose list it is."""
+    above = items[items.index(item) - 1]
+    if above.key is None or above.value is not None:
+        return None
+    return f"indent it, if it belongs to the list of `{above.key}` above it"
 
 
 def no_function_hint(state: str) -> str:

@@ -180,7 +180,10 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
         return suggestion(near[0])
     if re.search(rf"\b{re.escape(name)}\s*\(", row):
         return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
-    return f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
+    hint = f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
+    if row.lstrip().startswith("#"):
+        hint += "; Jinja reads what stands behind # too, but not what is between {# and #}"
+    return hint
 
 
 def _not_exported(
