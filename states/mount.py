@@ -402,7 +402,7 @@ def fstab_present(
     not_change: bool = False,
     fs_mount: bool = True,
 ) -> Planned:
-    """Make sure that fstab has a line, and that it is mounted.
+    """Make sure that fstab has a line, and that it is mounted. Swap is told by its device.
 
     name: The device, the first column.
     fs_file: The folder, the second column.
@@ -414,7 +414,7 @@ def fstab_present(
       `partuuid`.
     config: The file, instead of /etc/fstab.
     mount: False does not mount a new line at once.
-    match_on: As of mount.mounted; swap is told by its device.
+    match_on: As of mount.mounted.
     not_change: Leave a line that differs.
     fs_mount: Another name of mount; both have to be true.
 
