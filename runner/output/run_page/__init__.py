@@ -78,7 +78,8 @@ def parts(page: Page) -> list[Section]:
     """What the page says of the run, without the parts that would be empty."""
     run = page.run
     states = of_results(page.results, Budget(f"`runner history show {run['id']}` has all"))
-    related = graph.related(states, page.requisites)
+    requisites = graph.picture(states, page.requisites)
+    related = graph.related(states, requisites)
     sections = [
         Section("errors", "Errors", _errors(run)),
         Section("failed", "Failed", _failed(states)),
@@ -102,7 +103,7 @@ def parts(page: Page) -> list[Section]:
             _timeline(states),
             "When each state ran, and how long." + _of_longest(states),
         ),
-        Section("graph", "Requisites", *graph.drawn(states, page.requisites)),
+        Section("graph", "Requisites", *graph.drawn(states, requisites)),
     ]
     return [section for section in sections if section.contents]
 
