@@ -5,7 +5,8 @@ function).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from itertools import dropwhile, islice
 
 from modules.file.bounded_regex import matching
 from modules.file.edits import compiled
@@ -102,20 +103,23 @@ def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) 
     )
 
 
-def _are_at_end(body: list[str], content: str, end: str) -> bool:
-    """Return whether the several lines of a content are the first or the last of a file."""
+def _are_at_end(lines: Iterable[str], content: str, end: str) -> bool:
+    """Return whether the several lines of a content are the first or the last of a file. lines: of
+    the file, from that end on.
+    """
     wanted = [line.strip() for line in content.strip().split("\n")]
-    there = [line.strip() for line in body]
-    while there and not there[-1]:
-        there.pop()
-    return (there[: len(wanted)] if end == "start" else there[-len(wanted) :]) == wanted
+    stripped: Iterator[str] = map(str.strip, lines)
+    if end == "end":
+        wanted.reverse()
+        stripped = dropwhile(lambda line: not line, stripped)
+    return [*islice(stripped, len(wanted))] == wanted
 
 
 def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
     edges = {"start": body, "end": body[::-1]}
     if place.location in edges and (
         _stands_at_end(edges[place.location], content.strip(), place.beside)
-        or _are_at_end(body, content, place.location)
+        or _are_at_end(edges[place.location], content, place.location)
     ):
         return body
     if place.location == "start":
