@@ -70,11 +70,12 @@ def copy(
         refuse_to_replace(name, file.real_path(source))
     if user is not None and group is None and not preserve:
         group = users.primary_group(str(user)) or None
-    if _is_copy(name, source, None if preserve else permissions(user, group, mode)):
+    wanted = None if preserve else permissions(user, group, mode)
+    if _is_copy(name, source, wanted):
         return f'"{name}" is a copy of "{source}"'
     changes: dict[str, Any] = {name: source}
-    if not preserve:
-        changes |= permissions(user, group, mode).changes(
+    if wanted is not None:
+        changes |= wanted.changes(
             file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
         )
     yield Plan(

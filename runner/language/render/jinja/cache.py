@@ -28,7 +28,7 @@ from runner.support.files.trusted_folder import TrustedFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from runner.support.redaction import Keep
@@ -60,15 +60,16 @@ class Pack:
         data, checksum = self._records.get(key, (memoryview(b""), -1))
         return data if zlib.crc32(data) == checksum else None
 
-    def put(self, text: str, *records: tuple[bytes, bytes]) -> None:
-        """Keep records that were made of a text: their keys and data."""
+    def put(self, text: str, *records: tuple[bytes, Callable[[], bytes]]) -> None:
+        """Keep records that were made of a text: their keys, and what makes their data."""
         self._keep(text, partial(self._write, records))
 
-    def _write(self, records: Iterable[tuple[bytes, bytes]]) -> None:
+    def _write(self, records: Iterable[tuple[bytes, Callable[[], bytes]]]) -> None:
         with suppress(OSError):
-            for key, data in records:
+            for key, made in records:
                 if key in self._written or self.get(key) is not None:
                     continue
+                data = made()
                 if self._file < 0:
                     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
                     self._file = self._folder.open(self._name, flags)
@@ -147,8 +148,11 @@ class TemplateStore:
         """Keep the code of a text, of a shape, for later runs."""
         key = self._key(repr(own.shape))
         self._codes[key] = code, uses
-        made = marshal.dumps((key, own.texts, own.strings, own.names))
-        self._pack.put(text, (key, marshal.dumps((code, uses))), (self._key(text), made))
+        self._pack.put(
+            text,
+            (key, partial(marshal.dumps, (code, uses))),
+            (self._key(text), partial(marshal.dumps, (key, own.texts, own.strings, own.names))),
+        )
 
     def value(self, tag: str, text: str) -> bytes | None:
         """The data of a text for a tag such as `import_yaml`, if an earlier run read it."""
@@ -157,7 +161,7 @@ class TemplateStore:
 
     def keep(self, tag: str, text: str, data: bytes) -> None:
         """Keep what a text is to a tag, for later runs."""
-        self._pack.put(text, (self._key(f"\0{tag}\0{text}"), data))
+        self._pack.put(text, (self._key(f"\0{tag}\0{text}"), lambda: data))
 
     def _key(self, text: str) -> bytes:
         return blake2b(
