@@ -264,7 +264,7 @@ def ran(workshop: Debian) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "number", range(len(CASES)), ids=lambda n: f"{CASES[n].before}-{CASES[n].function}-{n}"
+    "number", range(len(CASES)), ids=[f"{case.before}-{case.does}" for case in CASES]
 )
 def test_states(ran: dict[str, Any], number: int) -> None:
     case, name = CASES[number], f"tick{number}"
