@@ -27,7 +27,7 @@ from modules._planned.overlay import (
     planned_machine,
 )
 from modules.file._contents import limits
-from runner.api import StateFailed, at_present, for_states, here, paths, planning
+from runner.api import StateFailed, at_present, for_states, here, open_input, paths, planning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -258,11 +258,13 @@ def read_text(path: str, encoding: str = "utf-8", errors: str = "strict") -> str
 
 
 def open_bytes(path: str) -> io.BufferedReader:
-    """A file, opened for reading. Raises OSError, StateFailed for a pipe: nobody is waited for."""
+    """A file, opened for reading, through no link of others to what is not theirs. Raises OSError,
+    RunnerError for such a link, StateFailed for a pipe: nobody is waited for.
+    """
     planned = _planned(path)
     if planned is not None:
         return io.BufferedReader(planned.opened(path))
-    handle = os.open(at_present(path), READ & ~os.O_NOFOLLOW)
+    handle = open_input(at_present(path))
     if bits.S_IFMT(os.fstat(handle).st_mode) in (bits.S_IFBLK, bits.S_IFCHR):
         return open(handle, "rb")
     return io.BufferedReader(regular(handle, path))

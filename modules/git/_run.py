@@ -116,19 +116,19 @@ def host_of(url: str) -> str:
 @fetcher
 def keys(identity: Sequence[str], user: str | None) -> tuple[str, ...]:
     """The paths of private keys; those of the tree (salt://) become files that only the user can
-    read.
+    read, those that others can replace copies.
     """
-    return tuple(
-        _key(location, user) if location.startswith("salt://") else location
-        for location in identity
-    )
+    return tuple(_key(location, user) for location in identity)
 
 
 def _key(url: str, user: str | None) -> str:
+    if not url.startswith("salt://"):
+        own = _is_caller(user) and _paths.isfile(url)  # what ssh opens is what was judged here
+        return file.unchangeable(url, ".pub", "-cert.pub") if own else url
     local = file.fetched(url)
     if local is None:
         raise StateFailed(f"identity {url} not found in saltenv '{here.saltenv}'")
-    if user and users.info(user).get("uid") != os.geteuid():
+    if not _is_caller(user):
         raise StateFailed(
             f"{user} cannot read the identity {url}: put it on this machine with file.managed first"
         )
@@ -136,6 +136,11 @@ def _key(url: str, user: str | None) -> str:
     with _paths.open_bytes(local) as source, open(path, "xb", opener=_private) as target:
         target.write(source.read())
     return path
+
+
+def _is_caller(user: str | None) -> bool:
+    """Return whether git runs as the user that runner runs as."""
+    return not user or users.info(user).get("uid") == os.geteuid()
 
 
 def _private(path: str, flags: int) -> int:
@@ -180,7 +185,7 @@ def _plan_change(
 ) -> str:
     """Clone to a folder of the cache, as if to the planned one, and go on there."""
     planned = overlay()
-    if planned is None or (user and users.info(user).get("uid") != os.geteuid()):
+    if planned is None or not _is_caller(user):
         raise Unforeseen("what another user's git does")
     command, *rest = words
     options = {"see_planned": False, "timeout": MOST_SECONDS}
@@ -293,7 +298,7 @@ def fetched_aside(
     user's clone). Raises CommandFailed with what git says against it.
     """
     objects = look(["rev-parse", "--git-path", "objects"], cwd, user)
-    if objects is None or (user and users.info(user).get("uid") != os.geteuid()):
+    if objects is None or not _is_caller(user):
         return None
     own = os.path.join(cwd, objects).replace("\\", "\\\\").replace('"', '\\"')
     env = {

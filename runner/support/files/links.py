@@ -21,6 +21,9 @@ _OWN_DEVICES = (
     "/proc/self/fd/",
 )  # links that only the kernel reads
 
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
+_READ = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | _SAFELY
+
 
 class LinkOfOthers(RunnerError):
     """A link of another user leads to what is not that user's."""
@@ -33,7 +36,7 @@ def without_links(path: str) -> str:
 
     Raises LinkOfOthers for a link that is not followed (`permissions.link_of_others`), and OSError.
     """
-    waiting = names_of(os.path.abspath(path))
+    waiting = names_of(os.path.join(os.getcwd(), path))
     real, links = "", 0
     foreign: list[
         tuple[int, str, int]
@@ -106,14 +109,9 @@ def open_output(path: str, flags: int) -> int:
     """
     if path.startswith(_OWN_DEVICES):
         return os.open(path, flags, 0o600)
-    real = without_links(path)
-    above, name = os.path.split(real)
-    folder = os.open(above, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    folder, name = _folder_of(path)
     try:
-        with suppress(FileNotFoundError):  # no /proc
-            if os.readlink(f"/proc/self/fd/{folder}") != above:
-                raise OSError(errno.ELOOP, "somebody has replaced a folder on the way", path)
-        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder)
+        descriptor = os.open(name, flags | _SAFELY, 0o600, dir_fd=folder)
         status, at = os.fstat(descriptor), os.stat(".", dir_fd=folder)
     finally:
         os.close(folder)
@@ -125,3 +123,42 @@ def open_output(path: str, flags: int) -> int:
         )
     os.set_blocking(descriptor, True)
     return descriptor
+
+
+def open_input(path: str) -> int:
+    """Open what is at a path to be read, a pipe without waiting: what is judged is what is opened,
+    whatever others put there meanwhile. Raises OSError, and LinkOfOthers.
+    """
+    if path.startswith(_OWN_DEVICES):
+        return os.open(path, _READ & ~os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+    else:
+        with suppress(FileNotFoundError):  # no /proc
+            if os.readlink(f"/proc/self/fd/{descriptor}") == path:  # no link was on the way
+                return descriptor
+        os.close(descriptor)
+    folder, name = _folder_of(path)
+    try:
+        return os.open(name, _READ, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _folder_of(path: str) -> tuple[int, str]:
+    """The folder that a path leads to, opened, and the name in it. Raises OSError, and
+    LinkOfOthers.
+    """
+    above, name = os.path.split(without_links(path))
+    folder = os.open(above, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        with suppress(FileNotFoundError):  # no /proc
+            if os.readlink(f"/proc/self/fd/{folder}") != above:
+                raise OSError(errno.ELOOP, "somebody has replaced a folder on the way", path)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder, name
