@@ -10,7 +10,7 @@ from typing import Any
 
 from modules._texts.lines import plain_name, split
 from modules.git._arguments import identity_keys, optional_word
-from modules.git._run import ask, change, credentials, probe
+from modules.git._run import ask, change, credentials, refs_of
 from runner.api import CommandFailed
 
 
@@ -80,8 +80,8 @@ def ls_remote(
     """The references of a remote (a name in `cwd`, or a URL) with their commits. Raises
     CommandFailed when git fails. ref: only those with this name.
     """
-    words = ["ls-remote", *shlex.split(opts), "--", remote, *([ref] if ref else [])]
-    done = probe(
+    words = [*shlex.split(opts), "--", remote, *([ref] if ref else [])]
+    done = refs_of(
         words, cwd, user, identity_keys(identity, user), credentials(https_user, https_pass, remote)
     ).or_fail()
     return {name: sha for sha, name in (line.split("\t") for line in split(done.stdout))}

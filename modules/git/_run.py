@@ -153,12 +153,28 @@ def probe(
     user: str | None = None,
     identity: Sequence[str] | None = None,
     secrets: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> cmd.Completed:
-    """Run git, which only looks."""
+    """Run git, which only looks. timeout: seconds."""
     if (planned := overlay()) and cwd and (copy := planned.settled_copy(cwd)):
         with in_stand_in():
-            return _run(words, copy, user, identity, secrets, see_planned=False)
-    return _run(words, cwd, user, identity, secrets)
+            return _run(words, copy, user, identity, secrets, timeout=timeout, see_planned=False)
+    return _run(words, cwd, user, identity, secrets, timeout=timeout)
+
+
+def refs_of(
+    words: Sequence[str],
+    cwd: str | None,
+    user: str | None,
+    identity: Sequence[str] | None,
+    secrets: Mapping[str, str] | None,
+) -> cmd.Completed:
+    """Run `git ls-remote`, for a minute: over https git itself has no bound for a server that takes
+    no connection.
+    """
+    done = probe(["ls-remote", *words], cwd, user, identity, secrets, MOST_SILENT)
+    told = f"the server has not answered: timed out after {MOST_SILENT} seconds"
+    return done._replace(stdout=told) if done.timed_out else done
 
 
 def _run(
@@ -268,7 +284,7 @@ def remote_refs(
 
     DEFAULT_BRANCH among them names the branch that the remote has checked out.
     """
-    done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
+    done = refs_of(["--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
         missing = ("file", url) if url.startswith("/") else None
         fetching.refuse_unreachable("what the remote has", done.error_text)

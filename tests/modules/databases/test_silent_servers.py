@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that takes a connection and says nothing is waited for no longer than a minute."""
+"""A server that takes a connection and says nothing, or takes none, is waited for no longer than a
+minute.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from harness import HarnessHere
 
 from modules import git
 from modules.git import _run
-from runner.api import CommandFailed, running
+from runner.api import CommandFailed, changes_allowed, running
 
 PSQL = '#!/bin/sh\necho "psql: error: waits for $PGCONNECT_TIMEOUT s" >&2; exit 2\n'
 MARIADB = '#!/bin/sh\necho "ERROR 2002 (HY000): $*" >&2; exit 1\n'
@@ -48,8 +50,35 @@ def test_git_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_run, "MOST_SILENT", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent, running(HarnessHere(root=tmp_path)):
         port = silent.getsockname()[1]
-        with pytest.raises(CommandFailed, match="Less than 1 bytes/sec"):
+        with pytest.raises(CommandFailed, match="has not answered: timed out after 1 seconds"):
             git.ls_remote(remote=f"http://127.0.0.1:{port}/x.git")
+        with pytest.raises(CommandFailed, match="Less than 1 bytes/sec"), changes_allowed():
+            git.clone(str(tmp_path), f"http://127.0.0.1:{port}/x.git")
         assert (
             "ConnectTimeout=1 -o ServerAliveInterval=1" in _run._environment(())["GIT_SSH_COMMAND"]
         )
+
+
+def test_git_gives_up_where_nobody_takes_a_connection(machine: Machine) -> None:
+    """The kernel answers nobody as long as a server has not taken those who came before."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        address = server.getsockname()
+        url = f"https://127.0.0.1:{address[1]}/x.git"
+        machine.write(a=f"{url}:\n  git.latest: [target: {{tmp}}/x]\n")
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(address)
+        code = "from modules.git import _run; _run.MOST_SILENT = 1"
+        for words in (
+            ("sls", "a"),
+            ("sls", "a", "--test"),
+            ("call", "git.ls_remote", f"remote={url}"),
+        ):
+            done = machine.altered(code, *machine.argv(*words)[3:])
+            told = " ".join(done.stdout.split()) + done.stderr
+            assert "the server has not answered: timed out after 1 seconds" in told
+        for one in waiting:
+            one.close()
