@@ -4,8 +4,7 @@
 A secret is spelled character by character (JSON, HTML, URLs, quotes of shells and languages, one
 inside of another), or encoded as a whole (base64, hexadecimal), perhaps over several lines or in
 groups of digits. The search costs what its text is long, however many secrets there are: a look-up
-by pieces of four characters finds what may be there, and only for that is a regular expression
-made.
+by pieces of four characters finds what may be there, and only there are spellings compared.
 """
 
 from __future__ import annotations
@@ -149,13 +148,18 @@ _CODE = pattern(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
 
 
 @functools.cache
-def _spelled(char: str) -> str:
-    """A regular expression for all that a special character may be spelled as."""
+def _spellings(char: str) -> tuple[str, ...]:
+    """All that a special character may be spelled as, the longest first."""
     once = {char, *(spell(char) for spell in SPELLINGS.values())}
     spellings = once | {spelled(text, form) for text in once for form in SPELLINGS}
     for case in (str.lower, str.upper):
         spellings |= {_CODE.sub(lambda code: code[1] + case(code[2]), form) for form in spellings}  # noqa: B023
-    return f"(?:{'|'.join(map(re.escape, sorted(spellings, key=len, reverse=True)))})"
+    return tuple(sorted(spellings, key=len, reverse=True))
+
+
+def _spelled(char: str) -> str:
+    """A regular expression for that."""
+    return f"(?:{'|'.join(map(re.escape, _spellings(char)))})"
 
 
 def _pattern(text: str) -> str:
@@ -200,8 +204,30 @@ def _compiled(text: str, encoded: bool) -> re.Pattern[str]:
     return re.compile(f"{AROUND}({safe}){AROUND}{AROUND}{_spelled('=')}{{0,2}}")
 
 
+def _around(anchor: str, at: int, value: str, text: str) -> tuple[int, int] | None:
+    """The span of a value of which an anchor stands somewhere in a text; None where no spelling of
+    the rest is around it. An expression for all spellings costs as much as reading a template does.
+    """
+    before, _, after = value.partition(anchor)
+    if text.startswith(value, max(0, at - len(before))) and at >= len(before):
+        return at - len(before), at - len(before) + len(value)
+    starts, ends = {at}, {at + len(anchor)}
+    for char in reversed(before):
+        told = (char,) if _is_plain(char) else _spellings(char)
+        starts = {end - len(one) for end in starts for one in told if text.endswith(one, 0, end)}
+        if not starts:
+            return None
+    for char in after:
+        told = (char,) if _is_plain(char) else _spellings(char)
+        ends = {start + len(one) for start in ends for one in told if text.startswith(one, start)}
+        if not ends:
+            return None
+    return min(starts), max(ends)
+
+
 _URLSAFE = {"+": "-", "/": "_"}
 Span = tuple[int, int, str]  # start, end, the secret
+Found = tuple[int, int, int, int, str]  # with its neighbours: start, end; without; the secret
 
 
 class Finder:
@@ -256,13 +282,19 @@ class Finder:
         return spans
 
     def _direct(self, text: str) -> Iterator[Span]:
-        for match, value in self._matches(text):
-            yield (*match.span(), value)
+        for start, end, *_, value in self._found(text):
+            yield start, end, value
 
-    def _matches(self, text: str) -> Iterator[tuple[re.Match[str], str]]:
-        for piece, start, end in self._candidates(text):
-            for match in _compiled(*piece[2:]).finditer(text, start, end):
-                yield match, piece[1]
+    def _found(self, text: str) -> Iterator[Found]:
+        for (anchor, value, wanted, encoded), start, end in self._candidates(text):
+            if encoded or not anchor:
+                for match in _compiled(wanted, encoded).finditer(text, start, end):
+                    yield (*match.span(), *match.span(1), value)
+                continue
+            while (start := text.find(anchor, start, end)) >= 0:
+                if span := _around(anchor, start, wanted, text):
+                    yield (*span, *span, value)
+                start += 1
 
     def _candidates(self, text: str) -> Iterator[tuple[Piece, int, int]]:
         """The secrets that a text may have, each with the part that may have it."""
@@ -275,7 +307,8 @@ class Finder:
         if not few:
             for anchor, at in self._looked_up(text):
                 for piece in self._by_anchor[anchor]:
-                    reach = (1 if anchor == piece[2] else LONGEST_SPELLING) * len(piece[2])
+                    reach = len(piece[2]) * (1 if anchor == piece[2] else LONGEST_SPELLING)
+                    reach *= piece[3]  # what is around needs no expression otherwise
                     yield piece, max(0, at - reach), at + len(anchor) + reach
 
     def _looked_up(self, text: str) -> Iterator[tuple[str, int]]:
@@ -305,14 +338,11 @@ class Finder:
         joined, offsets = _without(text, breaks)
         if not offsets:
             return
-        for match, value in self._matches(joined):
-            first, last = (
-                _original(match.start(1), offsets),
-                _original(match.end(1) - 1, offsets) + 1,
-            )
-            if last - first == match.end(1) - match.start(1):
+        for start, end, inner_start, inner_end, value in self._found(joined):
+            first, last = _original(inner_start, offsets), _original(inner_end - 1, offsets) + 1
+            if last - first == inner_end - inner_start:
                 continue  # not broken
-            first, last = _original(match.start(), offsets), _original(match.end() - 1, offsets) + 1
+            first, last = _original(start, offsets), _original(end - 1, offsets) + 1
             beside = rest.match(text, last) if rest else None
             yield first, beside.end() if beside else last, value
 

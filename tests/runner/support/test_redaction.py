@@ -241,9 +241,12 @@ WRITERS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_secret_is_hidden_as_programs_write_it(writer: str) -> None:
-    written = WRITERS[writer](ODD).strip().strip("\"'")
-    assert secrets(ODD).mask(f"value: {written}") == f"value: {HIDDEN}"
+@pytest.mark.parametrize("secret", [ODD, f"{ODD}letters{ODD}"], ids=["no word", "word"])
+@pytest.mark.parametrize("others", [0, forms.FEW], ids=["alone", "of many"])
+def test_a_secret_is_hidden_as_programs_write_it(writer: str, secret: str, others: int) -> None:
+    known = secrets(secret, *(f"other-{number:05}" for number in range(others)))
+    written = WRITERS[writer](secret).strip().strip("\"'")
+    assert known.mask(f"value: {written}") == f"value: {HIDDEN}"
 
 
 @pytest.mark.parametrize("ahead", range(3))
