@@ -10,6 +10,7 @@ from __future__ import annotations
 # os in this file: it is the view
 import errno
 import fnmatch
+import glob as _glob
 import io
 import os
 import shutil
@@ -222,8 +223,6 @@ def walk(
 
 
 def glob(pattern: str) -> list[str]:
-    import glob as _glob
-
     if _planned(pattern) is None:
         return _glob.glob(pattern)
     if not _glob.has_magic(pattern):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import fnmatch
 import os
 from typing import Any
 
@@ -87,13 +88,11 @@ def diskusage(*args: str) -> dict[str, dict[str, int]]:
 
     {{ salt['status.diskusage']('/srv')['/srv'].available }}
     """
-    from fnmatch import fnmatch
-
     types = [arg for arg in args if not arg.startswith("/")]
     wanted = [arg for arg in args if arg.startswith("/")]
     if types or not args:
         for path, how in mount.active().items():
-            if not args or any(fnmatch(how["fstype"], pattern) for pattern in types):
+            if not args or any(fnmatch.fnmatch(how["fstype"], pattern) for pattern in types):
                 wanted.append(path)
     usages = {}
     for path in wanted:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import builtins
+import hashlib
+import importlib.metadata
 import platform
+import secrets
 import time
 
 from modules import _paths, service
@@ -64,10 +68,7 @@ _DEBIAN_SERVICE = ("Debian", "Raspbian", "Devuan", "NILinuxRT")
 
 def random_hash(size: int = 9999999999, hash_type: str = "sha512") -> str:
     """The digest of a random number from 1 to size."""
-    from hashlib import new
-    from secrets import randbelow
-
-    return new(hash_type, str(1 + randbelow(size)).encode()).hexdigest()
+    return hashlib.new(hash_type, str(1 + secrets.randbelow(size)).encode()).hexdigest()
 
 
 def provider(module: str) -> str:
@@ -165,13 +166,11 @@ def version() -> str:
 
 def versions_information() -> dict[str, Any]:
     """The versions of Salt's language, of runner, of Python and of what runner needs."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
 
     def installed_version(name: str) -> str | None:
         try:
-            return installed(name)
-        except PackageNotFoundError:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
             return None
 
     return {
@@ -208,9 +207,7 @@ versions = versions_report
 
 def rand_sleep(max: int = 60) -> bool:
     """True, after up to so many seconds, drawn by lot."""
-    from secrets import randbelow
-
-    return sleep(randbelow(int(max) + 1))
+    return sleep(secrets.randbelow(int(max) + 1))
 
 
 def collatz(start: float) -> tuple[list[float], float]:
@@ -249,8 +246,6 @@ def try_(module: str, return_try_exception: bool = False, **kwargs: Any) -> Any:
 
 def raise_exception(name: str, *args: Any, **kwargs: Any) -> None:
     """Raise an exception of Python's (`ValueError`), or RunnerError for any other name."""
-    import builtins
-
     kind = getattr(builtins, name.rpartition(".")[2], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise RunnerError(f"test.raise_exception: {name}: {', '.join(map(str, args))}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import time
 
@@ -136,14 +137,14 @@ def day(value: int | str, argument: str) -> int:
     """Days since 1970 of a number of days, or of a date such as 2030-01-31; -1 is never. Raises
     StateFailed for anything else.
     """
-    from datetime import date
-
     if isinstance(value, int) or value.lstrip("-").isdigit():
         if int(value) < -1:
             raise StateFailed(f"{argument}: {value} is no number of days; -1 is for never")
         return int(value)
     try:
-        return date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()
+        return (
+            datetime.date.fromisoformat(value).toordinal() - datetime.date(1970, 1, 1).toordinal()
+        )
     except ValueError:
         raise StateFailed(
             f"{argument}: {value!r} is neither a date like 2030-01-31 nor a number of days"

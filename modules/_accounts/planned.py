@@ -8,6 +8,7 @@ their words.
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import time
@@ -396,8 +397,6 @@ def _refuse_stranger(name: str, problem: str) -> None:
 
 def _day(text: str) -> str:
     """A number of days, or the days since 1970 of a date; nothing for a negative one."""
-    from datetime import date
-
     if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-        return str((date.fromisoformat(text) - date(1970, 1, 1)).days)
+        return str((datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)).days)
     return "" if text.startswith("-") else text

@@ -14,6 +14,7 @@ import os
 import stat as bits
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy as copy_of
@@ -361,8 +362,6 @@ class PlannedFiles:
 
     def scratch(self) -> str:
         """A folder on the machine that is there as long as this is."""
-        import weakref
-
         folder = tempfile.mkdtemp(prefix="scratch-", dir=here.cache_folder().path)
         self._scratch.append(f"{folder}/")
         weakref.finalize(self, closed_folders.remove_scratch, folder)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import urllib.parse
 from contextlib import suppress
 
 SENT_AS_WRITTEN = "!#$%&'()*+,/:;=?@[]~"  # what already is escaped stays so
@@ -14,12 +16,9 @@ def local_path(url: str, *schemes: str) -> str:
     >>> local_path("file:///srv/a%20b/", "file")
     '/srv/a b'
     """
-    import posixpath
-    from urllib.parse import unquote, urlsplit
-
-    parts = urlsplit(url)
+    parts = urllib.parse.urlsplit(url)
     is_local = parts.scheme in schemes and not parts.query
-    return posixpath.normpath(unquote(parts.path)) if is_local else ""
+    return posixpath.normpath(urllib.parse.unquote(parts.path)) if is_local else ""
 
 
 def ascii_url(url: str) -> str:
@@ -30,12 +29,13 @@ def ascii_url(url: str) -> str:
     """
     if url.isascii() and " " not in url:
         return url
-    from urllib.parse import quote, urlsplit, urlunsplit
-
-    parts = urlsplit(url)
+    parts = urllib.parse.urlsplit(url)
     login, at, host = parts.netloc.rpartition("@")
     with suppress(UnicodeError):  # no host has such a name: asking for its address says so
         host = host.encode("idna").decode()
-    netloc = quote(login, SENT_AS_WRITTEN) + at + host
-    rest = (quote(part, SENT_AS_WRITTEN) for part in (parts.path, parts.query, parts.fragment))
-    return urlunsplit((parts.scheme, netloc, *rest))
+    netloc = urllib.parse.quote(login, SENT_AS_WRITTEN) + at + host
+    rest = (
+        urllib.parse.quote(part, SENT_AS_WRITTEN)
+        for part in (parts.path, parts.query, parts.fragment)
+    )
+    return urllib.parse.urlunsplit((parts.scheme, netloc, *rest))

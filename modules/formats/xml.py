@@ -9,6 +9,8 @@ that grows nor one that names another file is ever expanded.
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree
+import xml.parsers.expat
 from typing import TYPE_CHECKING
 
 from modules import file
@@ -183,14 +185,11 @@ class _ElementReader:
     """Expat's events -> elements, and where they lie."""
 
     def __init__(self, data: bytes, path: str) -> None:
-        from xml.etree.ElementTree import TreeBuilder
-        from xml.parsers import expat
-
         self.data, self.path = data, path
-        self.builder = TreeBuilder()
+        self.builder = xml.etree.ElementTree.TreeBuilder()
         self.open: list[Element] = []
         self.spans: dict[Element, Span] = {}
-        parser = expat.ParserCreate("utf-8", "}")
+        parser = xml.parsers.expat.ParserCreate("utf-8", "}")
         parser.ordered_attributes = True
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -199,11 +198,9 @@ class _ElementReader:
         self.parser = parser
 
     def read(self) -> tuple[Element, dict[Element, Span]]:
-        from xml.parsers.expat import ExpatError
-
         try:
             self.parser.Parse(self.data, True)
-        except ExpatError as error:
+        except xml.parsers.expat.ExpatError as error:
             raise StateFailed(f"{self.path} is not XML: {error}") from None
         return self.builder.close(), self.spans
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -502,13 +503,12 @@ def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]
 
     Raises StateFailed for two logins to one address.
     """
-    from urllib.parse import unquote
-
     of_hosts: dict[str, tuple[str, str]] = {}
     of_addresses: dict[str, tuple[str, str]] = {}
 
     def without(match: re.Match[str]) -> str:
-        bare, login = match[1] + match[4], (unquote(match[2]), unquote(match[3] or ""))
+        bare = match[1] + match[4]
+        login = (urllib.parse.unquote(match[2]), urllib.parse.unquote(match[3] or ""))
         if of_hosts.setdefault(_run.host_of(bare), login) != login:
             address = bare + match[5]
             if of_addresses.setdefault(address, login) != login:

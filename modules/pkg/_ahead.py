@@ -6,12 +6,15 @@ they are not too large.
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextvars
 import hashlib
 
 # os in this file: it asks for archives and the network, which are no part of the planned machine
 import json
 import os
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -119,24 +122,22 @@ def _read(
     waiting = {name: archive for name, archive in archives.items() if name not in contents}
     if not waiting:
         return contents
-    from concurrent.futures import Future, ThreadPoolExecutor
-    from contextvars import copy_context
-    from threading import Event
-
-    reading: dict[str, Future[Contents]] = {}
-    fetched = Event()
+    reading: dict[str, concurrent.futures.Future[Contents]] = {}
+    fetched = threading.Event()
 
     def read_what_is_there() -> None:
         while waiting:
             ended = fetched.is_set()
             for name in [name for name in waiting if ended or _is_there(waiting[name])]:
                 look = _contents.contents_of
-                reading[name] = pool.submit(copy_context().run, look, waiting.pop(name), manager)
+                reading[name] = pool.submit(
+                    contextvars.copy_context().run, look, waiting.pop(name), manager
+                )
             if waiting:
                 fetched.wait(PAUSE)
 
-    with ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
-        reader = pool.submit(copy_context().run, read_what_is_there)
+    with concurrent.futures.ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
+        reader = pool.submit(contextvars.copy_context().run, read_what_is_there)
         try:
             if fetch:
                 fetch()

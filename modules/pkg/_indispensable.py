@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import re
 import sys
@@ -46,14 +48,11 @@ def _own_files() -> Iterator[str]:
 
 def _libraries() -> Iterator[str]:
     """Generate a file of runner and of each library that it needs."""
-    from importlib.metadata import requires  # which brings 80 modules, for what few runs ask
-    from importlib.util import find_spec
-
     names = {"runner", "yaml"}  # PyYAML's name is not that of its module
-    for requirement in requires("sls-runner") or ():
+    for requirement in importlib.metadata.requires("sls-runner") or ():
         if "extra ==" not in requirement:
             names.add(re.split(r"[^\w.-]", requirement)[0].lower())
     for name in sorted(names):
-        spec = find_spec(name)
+        spec = importlib.util.find_spec(name)
         if spec and spec.origin:
             yield spec.origin

@@ -39,6 +39,8 @@ says what is missing.
 
 from __future__ import annotations
 
+import time
+
 from runner.api import Feature, Record
 
 TYPE_CHECKING = False
@@ -626,3 +628,8 @@ class PackageManager(Provider, Protocol):
 
 TOUCHED = ("packages", "candidates", "services", "users", "groups", "files")
 """The topics that a transaction makes stale, for `@changer(touches=TOUCHED)`."""
+
+
+def date_of(seconds: int) -> str:
+    """A time in seconds since 1970 as Salt has it in what it says of packages."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import json
 import os
 import re
 import ssl
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import xml.etree.ElementTree
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -103,15 +108,12 @@ def query(
 
 def _request(
     url: str, params: Mapping[str, Any] | None, method: str, data: bytes | None, headers: Any
-) -> Request:
-    from urllib.parse import urlencode
-    from urllib.request import Request
-
+) -> urllib.request.Request:
     if not url.startswith(("http://", "https://")):
         raise StateFailed(f"Unsupported url scheme: {url}")
     if params:
-        url += ("&" if "?" in url else "?") + urlencode(params)
-    return Request(ascii_url(url), data, headers, method=method.upper())
+        url += ("&" if "?" in url else "?") + urllib.parse.urlencode(params)
+    return urllib.request.Request(ascii_url(url), data, headers, method=method.upper())
 
 
 def _file(path: str, variables: Mapping[str, Any] | None) -> str:
@@ -123,13 +125,11 @@ def _file(path: str, variables: Mapping[str, Any] | None) -> str:
 
 
 def _body(data: Any, path: str | None, variables: Mapping[str, Any] | None) -> bytes | None:
-    from urllib.parse import urlencode
-
     if path is not None:
         data = _file(path, variables)
     if data is None or isinstance(data, bytes):
         return data
-    return (urlencode(data) if isinstance(data, Mapping) else str(data)).encode()
+    return (urllib.parse.urlencode(data) if isinstance(data, Mapping) else str(data)).encode()
 
 
 def _headers(
@@ -168,21 +168,18 @@ def _trust(
 
 
 def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> dict[str, Any]:
-    from http.client import HTTPException
-    from urllib.error import HTTPError
-    from urllib.parse import urlsplit
-    from urllib.request import HTTPSHandler, build_opener, getproxies
-
     refuse_unforeseen(request.full_url)
-    host = urlsplit(request.full_url).hostname or ""
+    host = urllib.parse.urlsplit(request.full_url).hostname or ""
     # asked here: urlopen would wait as long as the resolver does
-    if not getproxies() and not resolver.resolve(host):
+    if not urllib.request.getproxies() and not resolver.resolve(host):
         return {"status": 0, "error": "[Errno -2] Name or service not known"}
     try:
-        opener = build_opener(_redirects(), HTTPSHandler(context=context))
+        opener = urllib.request.build_opener(
+            _redirects(), urllib.request.HTTPSHandler(context=context)
+        )
         with opener.open(request, timeout=timeout) as answer:
             return _read(answer, answer.status)
-    except HTTPError as problem:
+    except urllib.error.HTTPError as problem:
         with problem:
             failure = _read(problem, problem.code)
         return (
@@ -190,21 +187,19 @@ def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> 
             if raise_error
             else failure
         )
-    except (OSError, ValueError, HTTPException) as problem:
+    except (OSError, ValueError, http.client.HTTPException) as problem:
         return {"status": 0, "error": str(getattr(problem, "reason", problem))}
 
 
 def _redirects() -> Any:
     """Follows redirections, and takes what proves who asks to no other server."""
-    from urllib.parse import urlsplit
-    from urllib.request import HTTPRedirectHandler
 
-    class OwnServer(HTTPRedirectHandler):
+    class OwnServer(urllib.request.HTTPRedirectHandler):
         def redirect_request(
             self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
         ) -> Request | None:
             new = super().redirect_request(req, fp, code, msg, headers, newurl)
-            before, after = urlsplit(req.full_url), urlsplit(newurl)
+            before, after = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
             is_same_host = before.hostname == after.hostname
             is_upgrade = is_same_host and (before.scheme, after.scheme) == ("http", "https")
             if new and not (before[:2] == after[:2] or is_upgrade):
@@ -251,14 +246,13 @@ def _decoded(answer: dict[str, Any], kind: str) -> set[str]:
 
 def _xml(text: str) -> Any:
     """The elements as lists of {tag: text or elements}."""
-    from xml.etree.ElementTree import fromstring
 
     def shaped(element: Any) -> Any:
         return [{child.tag: shaped(child)} for child in element] or element.text
 
     if "<!ENTITY" in text:
         raise ValueError("it declares entities, which are not expanded")
-    return shaped(fromstring(text))
+    return shaped(xml.etree.ElementTree.fromstring(text))
 
 
 DECODERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "xml": _xml, "yaml": yaml.load}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import shlex
 import sys
 
@@ -11,11 +12,9 @@ def how_to_install(extra: str) -> str:
     """The command that adds the libraries of an extra to the environment of this Python. The one of
     a package has no pip of its own, and what the system's Python has is not seen in any.
     """
-    from importlib import metadata
-
     try:
-        lines = metadata.requires("sls-runner") or []
-    except metadata.PackageNotFoundError:
+        lines = importlib.metadata.requires("sls-runner") or []
+    except importlib.metadata.PackageNotFoundError:
         lines = []
     marked = (line.replace('"', "'").partition(";") for line in lines)
     needed = [name.strip() for name, _, of in marked if of.strip() == f"extra == '{extra}'"]

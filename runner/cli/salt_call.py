@@ -5,6 +5,7 @@ machine.
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
@@ -46,7 +47,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 def parser() -> Any:
     """The parser of its command line, of argparse."""
-    import argparse
 
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import fcntl
 import json
 import os
@@ -16,7 +17,6 @@ from runner.support.files.trusted_folder import TrustedFolder, is_there, trusted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime, timedelta
     from typing import Any
 
 LONGEST = 500  # characters of a reason or of a name
@@ -54,7 +54,7 @@ def disabled(state_dir: str) -> Disabled | None:
 
 
 def disable(
-    state_dir: str, why: str, by: str, lasting: timedelta | None = None
+    state_dir: str, why: str, by: str, lasting: datetime.timedelta | None = None
 ) -> tuple[Disabled, Disabled | None]:
     """Disable scheduled runs; return what disables them now, and what did before. lasting: for how
     long; None: until `enable`. Raises RunnerError for no reason at all, and where it cannot be
@@ -138,16 +138,12 @@ def _read(folder: TrustedFolder) -> Disabled | None:
     return None if read.until and _time(read.until) <= _now() else read
 
 
-def _time(text: Any) -> datetime:
-    from datetime import datetime
-
-    return datetime.fromisoformat(text).astimezone()
+def _time(text: Any) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).astimezone()
 
 
-def _now() -> datetime:
-    from datetime import datetime
-
-    return datetime.now().astimezone()
+def _now() -> datetime.datetime:
+    return datetime.datetime.now().astimezone()
 
 
 def _one_line(text: str) -> str:

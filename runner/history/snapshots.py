@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -161,8 +162,6 @@ def _read(path: str, status: os.stat_result) -> tuple[str, bytes | None]:
                 if len(data) > LARGEST:  # of /proc/PID/pagemap there are 256 GiB
                     return "", None
             return hash_of(data), data
-        import hashlib
-
         with open(handle, "rb", buffering=0, closefd=False) as file:
             return hashlib.file_digest(file, "sha256").hexdigest(), None
     finally:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from _thread import RLock  # threading imports more
 
 from runner.model.records import Record
@@ -161,13 +162,13 @@ class PlacedMap(dict["Any", "Any"]):
         ] = {}  # line and column of each key, then of its value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
-        from copy import deepcopy
-
         made = PlacedMap(self.document, self.start)
         memo[id(self)] = made
         made.at = self.at.copy()
         for key, value in self.items():
-            made[key] = deepcopy(value, memo) if isinstance(value, dict | list | set) else value
+            made[key] = (
+                copy.deepcopy(value, memo) if isinstance(value, dict | list | set) else value
+            )
         return made
 
     @property
@@ -198,13 +199,12 @@ class PlacedList(list["Any"]):
         self.items_at: list[tuple[int, int]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedList:
-        from copy import deepcopy
-
         made = PlacedList(self.document, self.start)
         memo[id(self)] = made
         made.items_at = self.items_at.copy()
         made.extend(
-            deepcopy(item, memo) if isinstance(item, dict | list | set) else item for item in self
+            copy.deepcopy(item, memo) if isinstance(item, dict | list | set) else item
+            for item in self
         )
         return made
 

@@ -8,6 +8,9 @@ of them. A type checker sees Python's own.
 
 from __future__ import annotations
 
+import fnmatch
+import hashlib
+import re
 import sys
 from _thread import _local as Local
 from _thread import allocate_lock as Lock
@@ -63,8 +66,6 @@ else:
             self._text, self._flags = text, flags
 
         def __getattr__(self, name: str) -> Any:
-            import re
-
             compiled: Pattern[str] = re.compile(self._text, self._flags)
             for method in ("findall", "finditer", "fullmatch", "match", "search", "split", "sub"):
                 setattr(self, method, getattr(compiled, method))  # asked without this, from now on
@@ -73,8 +74,6 @@ else:
 
 def like(names: Iterable[str], glob: str) -> list[str]:
     """Those of some names that a glob matches, letters as they are."""
-    import fnmatch
-
     return [name for name in names if fnmatch.fnmatchcase(name, glob)]
 
 
@@ -103,8 +102,6 @@ SHORT = 4096  # bytes; what has more is hashed faster by OpenSSL
 def sha256(data: bytes) -> str:
     """The SHA-256 of data, in hexadecimal digits."""
     if len(data) > SHORT:
-        import hashlib
-
         return hashlib.sha256(data).hexdigest()
     return str(_sha256()(data).hexdigest())
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import xml.sax.saxutils
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -181,9 +182,9 @@ def case(
 
 def _escaped(text: str) -> str:
     """Text without what XML cannot say."""
-    from xml.sax.saxutils import escape
-
-    return escape("".join(char if char in "\t\n" or char.isprintable() else "?" for char in text))
+    return xml.sax.saxutils.escape(
+        "".join(char if char in "\t\n" or char.isprintable() else "?" for char in text)
+    )
 
 
 def _quoted(text: str) -> str:

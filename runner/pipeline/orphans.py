@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -196,9 +197,7 @@ class _Looks:
 
     def _path(self, row: Row) -> Orphan | None:
         if row.existed:
-            from shlex import quote
-
-            path = quote(row.path)
+            path = shlex.quote(row.path)
             hint = f"`runner undo {row.run} --path {path}` restores it as far as it is kept"
             return Orphan(row, stays=f"it was there before run {row.run}: {hint}")
         now, function = at(row.path), "file.absent"

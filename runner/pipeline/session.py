@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -303,9 +304,7 @@ class Session:
 
     def with_pillar_roots(self, roots: Mapping[str, tuple[str, ...]], options: Options) -> Session:
         """This session with another pillar tree; the machine and the run are the same."""
-        from copy import copy
-
-        other = copy(self)
+        other = copy.copy(self)
         other.__dict__ = {
             name: value
             for name, value in self.__dict__.items()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import posixpath
 from contextlib import suppress
@@ -215,9 +216,7 @@ class FileTree:
         return bool(self._globs or self._patterns) and self._matches(path)
 
     def _matches(self, path: str) -> bool:
-        from fnmatch import fnmatchcase
-
-        return any(fnmatchcase(path, glob) for glob in self._globs) or any(
+        return any(fnmatch.fnmatchcase(path, glob) for glob in self._globs) or any(
             each.search(path) for each in self._patterns
         )
 

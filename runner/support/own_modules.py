@@ -4,7 +4,8 @@
 `from runner.output import json_` at the top of a file costs a look for the file, which is executed
 by the first `json_.dumped`; `from runner.output.json_ import dumped` executes it at once. So
 imports stand at the top, and a run executes only what it needs. The same holds for packages, and
-for `import json` at the top of one of these files, and whatever else comes with Python (`Later`).
+for `import json` at the top of one of these files, and whatever else comes with Python
+(`LateModule`).
 
 The search is what `importlib` does with a package of one folder, with the same checks of the
 compiled file against its source, but without its many steps (four finders, seven endings of a
@@ -83,26 +84,30 @@ class NotYet(ModuleType):
         ModuleType.__setattr__(self, name, value)
 
 
-class Later(ModuleType):
+class LateModule(ModuleType):
     """A module that comes with Python, as a file of runner has it before it asks for something of
-    it: then it is imported, and takes the place of this.
+    it: then it is imported, and takes the place of this. Of a package this stays until all modules
+    that the file names (`import urllib.parse`) were asked for, or others imported them.
     """
 
     def __init__(self, name: str, importer: dict[str, Any]) -> None:
-        _namespace(self).update(__name__=name, __importer__=importer)
+        _namespace(self).update(__name__=name, __importer__=importer, __named__=set())
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(_imported(self), name)
+        return getattr(_imported(self, name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(_imported(self), name, value)
 
 
-def _imported(later: Later) -> ModuleType:
+def _imported(later: LateModule, asked: str = "") -> ModuleType:
     namespace = _namespace(later)
-    name, importer = namespace["__name__"], namespace["__importer__"]
+    name, importer, named = (namespace[key] for key in ("__name__", "__importer__", "__named__"))
+    for each in [*named]:
+        if each.split(".")[1] == asked:
+            __import__(each)
     module = __import__(name)
-    if importer.get(name) is later:
+    if importer.get(name) is later and named <= sys.modules.keys():
         importer[name] = module
     return module
 
@@ -184,8 +189,16 @@ def _import(
                 _execute(module)
             return module
     at_top = fromlist is None and locals is globals
-    if at_top and name not in sys.modules and name in sys.stdlib_module_names:
-        return Later(name, globals)
+    if at_top:
+        package, dot, _ = name.partition(".")
+        late = globals.get(package)
+        if type(late) is not LateModule:
+            if name in sys.modules or package not in sys.stdlib_module_names:
+                return __import__(name, globals, locals, (), level)
+            late = LateModule(package, globals)
+        if dot:
+            _namespace(late)["__named__"].add(name)
+        return late
     return __import__(name, globals, locals, fromlist or (), level)
 
 

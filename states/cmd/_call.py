@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from runner.api import (
     OPEN,
     Annotated,
@@ -88,10 +90,8 @@ def _refuse_arguments(
     function: Callable[..., Any], label: str, values: list[Any], words: dict[str, Any]
 ) -> None:
     """Raise StateFailed for arguments that a function does not take."""
-    from inspect import signature
-
     try:
-        parameters = signature(function)
+        parameters = inspect.signature(function)
     except (TypeError, ValueError):  # of Python's own, some do not say
         return
     try:

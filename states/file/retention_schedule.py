@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import zoneinfo
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
@@ -93,8 +94,6 @@ def _count(period: str, number: int | str) -> float:
 def _zone(name: str | None) -> tzinfo | None:
     if not name:
         return None
-    import zoneinfo
-
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as problem:

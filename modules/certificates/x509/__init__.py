@@ -6,6 +6,7 @@ The submodules import it; the functions here do so when they are called.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -333,10 +334,8 @@ def expires(certificate: Source, days: int = 0) -> bool:
     {% if salt['x509.expires']('/etc/ssl/certs/www.crt', days=30) %}...{% endif %}
     """
     _need()
-    from datetime import UTC, datetime, timedelta
-
     end = loading.certificate(certificate).certificate.not_valid_after_utc
-    return bool(end <= datetime.now(UTC) + timedelta(days=days))
+    return bool(end <= datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days))
 
 
 def expired(certificate: Source) -> dict[str, Any]:

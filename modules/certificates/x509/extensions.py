@@ -6,7 +6,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from cryptography import x509
@@ -480,8 +480,6 @@ def listed(values: Sequence[Any] | Mapping[str, Any] | None) -> dict[str, Any]:
 
 def moment(value: Any, what: str) -> datetime:
     """A time of UTC, written like 2027-01-31 12:00:00. Raises CommandFailed for other texts."""
-    from datetime import UTC, date
-
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC)
     if isinstance(value, date):

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import http.client
 
 # os in this file: the cache
 import os
 import re
 import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
 from contextlib import suppress
 from typing import IO, Any
 
@@ -54,8 +58,6 @@ def download(
 
 def _problem(url: str, path: str, use_etag: bool, verify_ssl: bool) -> str:
     """Fetch a file; what went wrong, "" when nothing did."""
-    import http.client
-
     allowance = fetching.Allowance()
     try:
         try:
@@ -84,13 +86,11 @@ def redacted(url: str) -> str:
 
 def _login(url: str) -> tuple[str, str]:
     """An address without its `user:password@`, and these decoded."""
-    from urllib.parse import unquote
-
     scheme, _, rest = url.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     login, at, _ = host.rpartition("@")
     return (
-        (f"{scheme}://{rest[len(login) + 1 :]}", unquote(login))
+        (f"{scheme}://{rest[len(login) + 1 :]}", urllib.parse.unquote(login))
         if at and scheme != "ftp"
         else (url, "")
     )
@@ -157,9 +157,6 @@ def _fetch(
     url: str, path: str, use_etag: bool, verify_ssl: bool, allowance: fetching.Allowance
 ) -> None:
     """Raises NotFetched beside what goes wrong."""
-    import urllib.error
-    import urllib.request
-
     mark = f"{path}.etag"
     headers = {"User-Agent": "runner"}
     if use_etag and os.path.isfile(path) and os.path.isfile(mark):
@@ -239,8 +236,6 @@ def _context(verify_ssl: bool) -> ssl.SSLContext | None:
 
 
 def _reason(problem: Exception, url: str) -> str:
-    import urllib.error
-
     kind, _, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
     host, _, path = rest.partition("/")
     address = f"{kind}://{host.rpartition('@')[2]}/{path}"  # without a password

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modules._paths import text_of
+from modules.pkg.package_manager import date_of
 
 DETAILS = {  # the letter in the database -> Salt's key
     "P": "name",
@@ -64,10 +65,8 @@ def _described(stanza: str) -> dict[str, Any]:
 
 
 def _with_dates(details: Mapping[str, Any]) -> dict[str, Any]:
-    from datetime import UTC, datetime
-
     seconds = str(details.get("build_date_time_t", ""))
     if not seconds.isdecimal():
         return dict(details)
-    date = datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {**details, "build_date_time_t": int(seconds), "build_date": date}
+    written = int(seconds)
+    return {**details, "build_date_time_t": written, "build_date": date_of(written)}

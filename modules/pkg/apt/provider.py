@@ -33,6 +33,7 @@ from modules.pkg.package_manager import (
     Simulation,
     Transaction,
     Versions,
+    date_of,
 )
 from runner.api import CommandFailed, cached_look, changer, fetcher, here, pattern
 
@@ -572,14 +573,11 @@ def info_installed(names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 def _installed_on(name: str, built_for: str) -> dict[str, Any]:
     """Return when a package was installed, by the list of its files."""
-    from datetime import UTC, datetime
-
     for stem in (name, f"{name}:{built_for}"):
         path = f"/var/lib/dpkg/info/{stem}.list"
         if _paths.exists(path):
             seconds = int(_paths.stat(path).st_mtime)
-            date = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            return {"install_date": date, "install_date_time_t": seconds}
+            return {"install_date": date_of(seconds), "install_date_time_t": seconds}
     return {}
 
 

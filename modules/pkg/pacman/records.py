@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from modules.pkg.package_manager import Changes
+from modules.pkg.package_manager import Changes, date_of
 from modules.pkg.pacman.versions import compare
 from runner.api import Record
 from runner.api.versions import holds
@@ -135,7 +135,7 @@ def described(package: Package) -> dict[str, Any]:
     for key in ("build_date", "install_date"):
         if seconds := _seconds(details.get(key, "")):
             details[f"{key}_time_t"] = seconds
-            details[key] = _iso(seconds)
+            details[key] = date_of(seconds)
     if size := _bytes(details.get("size", "")):
         details["size"] = size
     return details
@@ -146,12 +146,6 @@ def _seconds(date: str) -> int:
         return int(time.mktime(time.strptime(date, "%a %b %d %H:%M:%S %Y")))
     except ValueError:
         return 0
-
-
-def _iso(seconds: int) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _bytes(size: str) -> str:

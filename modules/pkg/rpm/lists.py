@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import xml.parsers.expat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from modules import _paths
@@ -58,8 +59,6 @@ def _elements(text: bytes) -> dict[str, Element]:
     """What stands directly within a package, whose end is left out: no declaration of entities is
     read.
     """
-    from xml.parsers import expat
-
     found: dict[str, Element] = {}
     path: list[str] = []
 
@@ -72,12 +71,12 @@ def _elements(text: bytes) -> dict[str, Element]:
         if len(path) == 2:
             found[path[1]][1].append(data)
 
-    parser = expat.ParserCreate()
+    parser = xml.parsers.expat.ParserCreate()
     parser.StartElementHandler, parser.CharacterDataHandler = begin, add
     parser.EndElementHandler = lambda tag: path.pop()
     try:
         parser.Parse(text[text.find(b"<package ") :] + _END, True)
-    except expat.ExpatError:
+    except xml.parsers.expat.ExpatError:
         return {}
     return found
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg.package_manager import Versions
+from modules.pkg.package_manager import Versions, date_of
 from runner.api import CommandFailed, cached_look, changer, here
 
 FOLDERS = ("/var/lib/rpm", "/usr/lib/sysimage/rpm", "/usr/share/rpm")
@@ -223,16 +223,10 @@ def _described(values: dict[str, str]) -> dict[str, Any]:
     for key in ("install_date", "build_date"):
         if seconds := details.get(f"{key}_time_t"):
             details[f"{key}_time_t"] = int(seconds)
-            details[key] = _date(int(seconds))
+            details[key] = date_of(int(seconds))
     parts = (details.get(key, "") for key in ("epoch", "version", "release"))
     details["edition"] = joined_version(*parts)
     return details
-
-
-def _date(seconds: int) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # ---------------------------------------------------------------- keys

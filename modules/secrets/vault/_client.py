@@ -7,9 +7,13 @@ so that the token is sent to nobody else.
 
 from __future__ import annotations
 
+import http.client
 import json
 import ssl
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
@@ -153,43 +157,34 @@ class Client:
     def _send(
         self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        from http.client import HTTPException
-        from urllib.error import HTTPError
-        from urllib.parse import urlsplit
-        from urllib.request import (
-            HTTPRedirectHandler,
-            HTTPSHandler,
-            Request,
-            build_opener,
-            getproxies,
-        )
-
-        class NoRedirect(HTTPRedirectHandler):
+        class NoRedirect(urllib.request.HTTPRedirectHandler):
             def redirect_request(self, *words: Any) -> None:
                 return None
 
         refuse_unforeseen(url)
         limit = self._settings.timeout
-        host = urlsplit(url).hostname or ""
+        host = urllib.parse.urlsplit(url).hostname or ""
         # asked here: opening an address would wait as long as the resolver does
-        if not getproxies() and not resolver.resolve(host):
+        if not urllib.request.getproxies() and not resolver.resolve(host):
             raise StateFailed(f"vault: no address of {host} is known")
-        request = Request(url, data, dict(headers), method=method)
-        opener = build_opener(NoRedirect, HTTPSHandler(context=_trust(self._settings.verify)))
+        request = urllib.request.Request(url, data, dict(headers), method=method)
+        opener = urllib.request.build_opener(
+            NoRedirect, urllib.request.HTTPSHandler(context=_trust(self._settings.verify))
+        )
         end = time.monotonic() + limit
         try:
             with opener.open(request, timeout=limit) as answer:
                 return answer.status, _read(answer, end)
-        except HTTPError as problem:
+        except urllib.error.HTTPError as problem:
             with problem:
                 if 300 <= problem.code < 400:
-                    to = urlsplit(problem.headers.get("Location") or "").netloc or "elsewhere"
+                    to = urllib.parse.urlsplit(problem.headers.get("Location") or "").netloc
                     raise StateFailed(
-                        f"vault: {self._settings.url} sends to {to}, which is not followed: write"
-                        " the address that answers itself"
+                        f"vault: {self._settings.url} sends to {to or 'elsewhere'}, which is not"
+                        " followed: write the address that answers itself"
                     ) from None
                 return problem.code, _read(problem, end)
-        except (OSError, ValueError, HTTPException) as problem:
+        except (OSError, ValueError, http.client.HTTPException) as problem:
             raise StateFailed(f"vault: {self._settings.url}: {_reason(problem, limit)}") from None
 
 
@@ -216,9 +211,7 @@ def _clean(path: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)
+    return urllib.parse.quote(path)
 
 
 def _below(mount: Mount, path: str, kind: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 
 from runner.cli.parsing.option_spec import Annotated, argument, option
@@ -33,10 +34,9 @@ def disable(
 
     Example: runner disable "the database is being moved" --for 8h
     """
-    from datetime import timedelta
-
     options = options_of(common)
-    time = timedelta(seconds=scheduling.seconds(lasting, "--for", least=1)) if lasting else None
+    seconds = scheduling.seconds(lasting, "--for", least=1) if lasting else 0
+    time = datetime.timedelta(seconds=seconds) if seconds else None
     current, replaced = stop.disable(options.state_dir, " ".join(words), whoever(), time)
     note_disabled(options)
     if not common.for_people:

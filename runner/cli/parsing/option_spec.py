@@ -9,6 +9,7 @@ twice, a value that looks like an option) is left to typer. What is plain means 
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from types import FunctionType
 
@@ -93,15 +94,12 @@ def parameters_of(command: Callable[..., int], leave_out: str = "") -> dict[str,
 
 def signature_of(parameters: Mapping[str, Parameter]) -> inspect.Signature:
     """The signature of a command with these parameters."""
-    from inspect import Parameter as Declared
-    from inspect import Signature
-
-    return Signature(
+    return inspect.Signature(
         [
-            Declared(
+            inspect.Parameter(
                 name,
-                Declared.KEYWORD_ONLY,
-                default=Declared.empty if default is REQUIRED else default,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if default is REQUIRED else default,
                 annotation=annotation,
             )
             for name, (annotation, default) in parameters.items()

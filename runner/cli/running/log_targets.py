@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import logging.handlers
 import os
 import socket
 from typing import Any
@@ -101,9 +102,8 @@ def _cut(line: str) -> str:
 
 def _syslog(address: str | tuple[str, int], facility: str) -> logging.Handler:
     """A handler for syslog. Raises OSError, and ValueError for an unknown facility."""
-    from logging.handlers import SysLogHandler
 
-    class Syslog(SysLogHandler):
+    class Syslog(logging.handlers.SysLogHandler):
         ident = f"runner[{os.getpid()}]: "
 
         def format(self, record: logging.LogRecord) -> str:
@@ -116,6 +116,6 @@ def _syslog(address: str | tuple[str, int], facility: str) -> logging.Handler:
             ]
 
     name = facility.lower().removeprefix("log_") or "user"
-    if name not in SysLogHandler.facility_names:
+    if name not in logging.handlers.SysLogHandler.facility_names:
         raise ValueError(f"syslog has no facility {facility}")
-    return Syslog(address, SysLogHandler.facility_names[name])
+    return Syslog(address, logging.handlers.SysLogHandler.facility_names[name])

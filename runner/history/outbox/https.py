@@ -7,6 +7,7 @@ nobody else; of the answer no more than its status is read.
 
 from __future__ import annotations
 
+import http.client
 import socket
 import ssl
 from collections.abc import Iterator
@@ -28,8 +29,6 @@ _PLAIN = "its characters have to be visible ASCII"
 @contextmanager
 def opened(destination: Destination) -> Iterator[Send]:
     """Send reports over one connection. Raises NotDelivered."""
-    import http.client
-
     headers = {
         "Content-Type": "application/json",
         "User-Agent": f"runner/{__version__}",

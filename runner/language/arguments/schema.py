@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import collections.abc
+import inspect
 import sys
+import typing
 from functools import wraps
 from types import FunctionType
 
@@ -221,9 +224,7 @@ def callable_flat(function: Callable[..., Any]) -> Callable[..., Any]:
     inner, groups = _with_groups(function)
     if not groups:
         return function
-    from inspect import signature
-
-    own = signature(inner)
+    own = inspect.signature(inner)
     arguments = [
         each.replace(name=key, default=item.default, annotation=item.annotation)
         for each in own.parameters.values()
@@ -312,9 +313,6 @@ def _of_typing(name: str) -> Any:
     """
     if name == "Any" and "typing" not in sys.modules:
         return object
-    import collections.abc
-    import typing
-
     return getattr(collections.abc, name, None) or getattr(typing, name, None)
 
 

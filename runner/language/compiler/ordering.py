@@ -11,6 +11,7 @@ needs. All of this was measured with Salt 3008 on random trees.
 
 from __future__ import annotations
 
+import heapq
 import random
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -212,8 +213,6 @@ def _sorted(
     """A lexicographical topological sort by order numbers; of equals the one that comes first in
     `chunks`.
     """
-    from heapq import heapify, heappop, heappush
-
     nodes = list(_nodes(chunks, relations))
     sets = awaited(chunks, relations)
     key = _OrderNumbers(chunks, sets)
@@ -226,15 +225,15 @@ def _sorted(
             sets_with.setdefault(node, []).append(each)
     place = {node: number for number, node in enumerate(nodes)}
     ready = [(key(node), place[node], node) for node in nodes if not waits[node]]
-    heapify(ready)
+    heapq.heapify(ready)
     arranged: list[int] = []
     while ready:
-        node = heappop(ready)[2]
+        node = heapq.heappop(ready)[2]
         arranged.append(node)
         for then, ended in _released(node, sets_with.get(node, ())):
             waits[then] -= ended
             if not waits[then]:
-                heappush(ready, (key(then), place[then], then))
+                heapq.heappush(ready, (key(then), place[then], then))
     if len(arranged) < len(nodes):
         raise CompileError(_cycles(chunks, nodes, list(_arrows(chunks, relations)), chains))
     _refuse_long_looks(relations, arranged)

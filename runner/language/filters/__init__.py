@@ -7,6 +7,7 @@ file that the table does not list is one filter of its name: `shout.py` with a f
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from collections.abc import Callable
@@ -98,8 +99,6 @@ class Filters(dict[str, Callable[..., Any]]):
     """The filters of an environment: Jinja's own, and Salt's when they are first asked for."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        import importlib
-
         file, real = WHERE[name]
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__name__}.{file}"), real)
         if name in _LOOKING:

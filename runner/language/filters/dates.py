@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import email.utils
 import re
 from datetime import datetime, timedelta
 from typing import Any
@@ -91,9 +92,7 @@ def _mail(text: str) -> datetime | None:
     """A date as the headers of a mail write it."""
     if not re.match(r"(\w{3}, )?\d{1,2} \w{3} \d{4} ", text):
         return None
-    from email.utils import parsedate
-
-    parts = parsedate(text)
+    parts = email.utils.parsedate(text)
     return datetime(*parts[:6]) if parts else None
 
 

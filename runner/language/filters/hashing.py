@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac as codes
 import random
 import secrets
 import string
+import uuid as uuids
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,24 +56,20 @@ def base64_decode(value: Any) -> str | bytes:
 
 def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
     """Return whether a HMAC-SHA256 of a text, in base64, is the challenge."""
-    import hmac as codes
-
     digest = codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).digest()
     return codes.compare_digest(base64.b64encode(digest), to_bytes(challenge_hmac))
 
 
 def hmac_compute(text: str, shared_secret: str) -> str:
     """The HMAC-SHA256 of a text, in hexadecimal digits."""
-    import hmac as codes
-
     return codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).hexdigest()
 
 
 def uuid(value: str) -> str:
     """The UUID that belongs to a text."""
-    from uuid import UUID, uuid5
-
-    return str(uuid5(UUID("91633EBF-1C86-5E33-935A-28061F4B480E"), to_bytes(value).decode()))
+    return str(
+        uuids.uuid5(uuids.UUID("91633EBF-1C86-5E33-935A-28061F4B480E"), to_bytes(value).decode())
+    )
 
 
 def random_sample(values: Sequence[Any], size: int, seed: str | None = None) -> list[Any]:

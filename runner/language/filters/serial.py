@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import pprint
 import re
 import sys
+import xml.dom.minidom
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -106,8 +108,6 @@ def tojson(value: Any, indent: int | None = None, **options: Any) -> str:
 
 def to_python(value: Any) -> str:
     """The value as Python would write it."""
-    import pprint
-
     return pprint.pformat(plain(value, ordered=True)).strip()
 
 
@@ -117,11 +117,9 @@ def to_xml(value: Any) -> str:
 
     {{ {"tag": {"sub": [{"x": 1}, {"x": 2}]}} | xml }}
     """
-    from xml.dom.minidom import Document
-
     if not isinstance(value, Mapping) or len(value) != 1:
         raise ValueError("XML needs a mapping with one key, the outermost element")
-    document = Document()
+    document = xml.dom.minidom.Document()
     for name, content in value.items():
         _element(document, document, name, content)
     return document.toprettyxml(indent=" ")

@@ -5,6 +5,7 @@ to a new runner.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 
@@ -35,7 +36,5 @@ def parser_files() -> list[str]:
 
 def pyyaml_files() -> list[str]:
     """The file by which PyYAML is known, without its import; none where it is not installed."""
-    from importlib.util import find_spec
-
-    yaml = find_spec("yaml")
+    yaml = importlib.util.find_spec("yaml")
     return [yaml.origin] if yaml and yaml.origin else []

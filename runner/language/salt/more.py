@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import subprocess
+import xml.etree.ElementTree
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
@@ -123,9 +124,7 @@ def _version() -> dict[str, Any]:
 
 
 def _compat() -> dict[str, Any]:
-    from xml.etree import ElementTree
-
-    return {"ElementTree": ElementTree, "ipaddress": ipaddress, "subprocess": subprocess}
+    return {"ElementTree": xml.etree.ElementTree, "ipaddress": ipaddress, "subprocess": subprocess}
 
 
 _CONTENTS: dict[str, Callable[[], dict[str, Any]]] = {

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import io
+import itertools
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
@@ -104,11 +108,6 @@ def moved(name: str) -> ModuleType | None:
 
 
 def _moves() -> ModuleType:
-    from functools import reduce
-    from io import StringIO
-    from itertools import filterfalse, zip_longest
-    from shlex import quote
-
     module = ModuleType("salt.ext.six.moves", "What has another name in Python 3.")
     module.__path__ = []
     module.__dict__.update(
@@ -118,14 +117,14 @@ def _moves() -> ModuleType:
         map=map,
         filter=filter,
         input=input,
-        reduce=reduce,
+        reduce=functools.reduce,
         intern=sys.intern,
-        shlex_quote=quote,
-        StringIO=StringIO,
-        cStringIO=StringIO,
+        shlex_quote=shlex.quote,
+        StringIO=io.StringIO,
+        cStringIO=io.StringIO,
         reload_module=importlib.reload,
-        zip_longest=zip_longest,
-        filterfalse=filterfalse,
+        zip_longest=itertools.zip_longest,
+        filterfalse=itertools.filterfalse,
         __getattr__=_of_moves,
     )
     return module

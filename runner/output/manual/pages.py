@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -293,11 +294,9 @@ def _yaml(value: object) -> str:
 
 def _call(name: str, function: Callable[..., Any]) -> str:
     """The command line that calls an execution function."""
-    from inspect import signature
-
     words = [name]
     try:
-        parameters = signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return name
     for parameter in parameters:

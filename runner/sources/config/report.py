@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -203,11 +204,9 @@ def _file(text: str) -> Destination | ReportMistake:
 
 def _split(kind: str, text: str) -> tuple[SplitResult, Destination]:
     """The parts of a URL. Raises ValueError."""
-    from urllib.parse import unquote, urlsplit
-
-    parts = urlsplit(text)
+    parts = urllib.parse.urlsplit(text)
     port = parts.port  # raises ValueError
-    user, password = (unquote(part or "") for part in (parts.username, parts.password))
+    user, password = (urllib.parse.unquote(part or "") for part in (parts.username, parts.password))
     host = parts.hostname or ""
     place = f"[{host}]" if ":" in host else host
     login = f"{user}@" if user else ""
@@ -235,19 +234,15 @@ def _ssh(text: str) -> Destination | ReportMistake:
         return _wrong("ssh", reason)._replace(hint="use a key: key_file: FILE")
     if made.user and (not _USER.fullmatch(made.user) or made.user.startswith("-")):
         return _wrong("ssh", "its user is no name of a user")
-    from urllib.parse import unquote
-
-    path = unquote(parts.path).removeprefix("/~/") or ""
+    path = urllib.parse.unquote(parts.path).removeprefix("/~/") or ""
     if path in ("", "/") or parts.query or "\0" in path or "\n" in path:
         return _wrong("ssh", "it names no folder there (/~/DIR: below the home directory)")
     return made._replace(path=path)
 
 
 def _postgresql(text: str) -> Destination | ReportMistake:
-    from urllib.parse import parse_qsl, unquote
-
     parts, made = _split("postgresql", text)
-    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    given = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
     for name in given:
         if "password" in name or name == "passfile":
             key = "passfile" if name == "passfile" else "password"
@@ -257,7 +252,7 @@ def _postgresql(text: str) -> Destination | ReportMistake:
             hint = did_you_mean(name, PARAMETERS) or f"there are {', '.join(PARAMETERS)}"
             reason = f"PostgreSQL has no parameter {name!r}"
             return _wrong("postgresql", reason)._replace(hint=hint)
-    database = unquote(parts.path.removeprefix("/"))
+    database = urllib.parse.unquote(parts.path.removeprefix("/"))
     if not database or "/" in database:
         return _wrong("postgresql", "it names no database")
     if not made.host and not given.get("host"):

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -141,9 +142,8 @@ class Remote(Record):
     def _login(self) -> tuple[str, str]:
         if not self._has_password():
             return self.user, self.password
-        from urllib.parse import unquote
-
         user, _, password = self._written_login().partition(":")
+        unquote = urllib.parse.unquote
         return self.user or unquote(user), self.password or unquote(password)
 
     def _has_password(self) -> bool:

@@ -14,6 +14,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -270,9 +272,6 @@ def _command(name: str, asserted: Asserted) -> Iterator[Look]:
 
 
 def _http(name: str, asserted: Asserted) -> Iterator[Look]:
-    import urllib.error
-    import urllib.request
-
     data = asserted.get("request-body")
     request = urllib.request.Request(
         name, data.encode() if data else None, method=asserted.get("method")
@@ -302,7 +301,6 @@ def _http(name: str, asserted: Asserted) -> Iterator[Look]:
 
 def _opener(asserted: Asserted) -> Any:
     """Return what opens an address: this machine's servers are asked, no proxy is."""
-    import urllib.request
 
     class Stay(urllib.request.HTTPRedirectHandler):
         """Does not follow."""

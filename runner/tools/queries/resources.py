@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -136,10 +137,8 @@ def of_machine(options: Options, secrets: bool = False, own: Iterable[str] = ())
 
 def _in_order(registry: Registry, modules: Iterable[str]) -> list[str]:
     """The modules, those first whose resources others need."""
-    from graphlib import TopologicalSorter
-
     modules = list(modules)
-    sorter = TopologicalSorter(
+    sorter = graphlib.TopologicalSorter(
         {module: sorted({*registry.resource_needs(module)} & {*modules}) for module in modules}
     )
     return list(sorter.static_order())

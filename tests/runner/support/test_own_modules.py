@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from runner.support import own_modules
-from runner.support.own_modules import Later, NotYet, OwnModules
+from runner.support.own_modules import LateModule, NotYet, OwnModules
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +109,10 @@ PACKAGE = {
     "def grey(): return colorsys.rgb_to_hsv(0, 0, 0)\n"
     "def plain(): return coded.decodestring(b'=61')\n"
     "import time\ndef day(): return time.strptime('2', '%d').tm_mday\n",
+    "packages": "import xml.dom.minidom\nimport xml.sax.saxutils\nimport xml.dom.pulldom\n"
+    "import os.path\nfrom xml import etree\n"
+    "def dom(): return xml.dom.minidom.Document()\n"
+    "def escaped(): return xml.sax.saxutils.escape('<')\n",
     "slow": "first = 1\nBEGUN.set()\nassert GO_ON.wait(60)\nsecond = 2\n",
 }
 
@@ -247,10 +251,29 @@ def test_what_comes_with_python_is_imported_when_it_is_asked_for_something(
         monkeypatch.delitem(sys.modules, name, raising=False)
     library = imported(".library")
     asked = library.colorsys
-    assert type(asked) is Later and asked.__name__ == "colorsys" and "colorsys" not in sys.modules
+    assert (
+        type(asked) is LateModule and asked.__name__ == "colorsys" and "colorsys" not in sys.modules
+    )
     assert library.grey() == (0.0, 0.0, 0) and library.colorsys is sys.modules["colorsys"]
     assert library.day() == 2  # C imports, too, and asks in our name
     assert library.plain() == b"a" and library.plain() == b"a"  # by another name
     library.coded.planted = asked.planted = 7
     assert sys.modules["colorsys"].planted == sys.modules["quopri"].planted == 7
     assert library.coded.planted == 7 and not hasattr(asked, "nosuch")
+
+
+def test_of_a_package_those_modules_are_imported_that_are_asked_for(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import xml.etree
+
+    for name in [name for name in sys.modules if name.startswith(("xml.dom", "xml.sax"))]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in {"dom", "sax"} & vars(xml).keys():
+        monkeypatch.delattr(xml, name)
+    packages = imported(".packages")
+    assert type(packages.xml) is LateModule and packages.etree is xml.etree and packages.os is os
+    assert "xml.dom" not in sys.modules
+    assert packages.escaped() == "&lt;" and "xml.dom" not in sys.modules
+    assert packages.dom().nodeName == "#document" and "xml.dom.pulldom" in sys.modules
+    assert packages.xml is xml  # nothing is left to wait for

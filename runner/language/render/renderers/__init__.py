@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from runner.language.render.renderers import (
     encrypted,
     files,
@@ -76,9 +78,7 @@ def _decrypting(name: str) -> Callable[[Any, Scope, Arguments], Any]:
 
 def cipher(name: str, opts: Mapping[str, Any]) -> Cipher:
     """One of CIPHERS, as the configuration says."""
-    from importlib import import_module
-
-    made: Cipher = import_module(f"runner.language.render.renderers.{name}").cipher(opts)
+    made: Cipher = importlib.import_module(f"runner.language.render.renderers.{name}").cipher(opts)
     return made
 
 

@@ -10,6 +10,7 @@ import shutil
 import stat
 import tempfile
 import time
+import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -176,9 +177,9 @@ def guess_archive_type(name: str) -> str | None:
 
 def safe_filename_leaf(file_basename: str) -> str:
     """A name of a file in which what some systems forbid is encoded."""
-    from urllib.parse import quote
-
-    return re.sub(r'[\\:/*?"<>|]', lambda character: quote(character[0], safe=""), file_basename)
+    return re.sub(
+        r'[\\:/*?"<>|]', lambda character: urllib.parse.quote(character[0], safe=""), file_basename
+    )
 
 
 def safe_filepath(file_path_name: str, dir_sep: str | None = None) -> str:
