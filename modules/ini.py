@@ -24,7 +24,7 @@ ALL: Any = object()  # in the place of names: all options of a section
 Place = tuple[int, int]  # where a part of a text begins and ends
 
 
-class _Option(Record):
+class _Placed(Record):
     """An option where it stands in a text. value: that of its line. lines: this one, and those that
     continue it.
     """
@@ -113,13 +113,13 @@ def _places(text: str, section: str) -> list[Place]:
     ]
 
 
-def _options(text: str, place: Place, separator: str, only: str | None = None) -> Iterator[_Option]:
+def _options(text: str, place: Place, separator: str, only: str | None = None) -> Iterator[_Placed]:
     """Yield the options in a part of a text. only: those that are called so."""
     for own, line in _lines(text, place, only or ""):
         pair = _option(line, separator)
         if pair is not None and only in (None, pair[0]):
             rest = () if pair[1] is None else _continuing(text, (own[1], place[1]), separator)
-            yield _Option(*pair, [own, *rest])
+            yield _Placed(*pair, [own, *rest])
 
 
 def _continuing(text: str, place: Place, separator: str) -> Iterator[Place]:

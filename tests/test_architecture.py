@@ -75,7 +75,7 @@ class Parsed(Record):
 
 @cache
 def parsed(path: Path) -> Parsed:
-    """All imports, and what names one of CALLED or a stream of sys, but for those below
+    """All imports and classes, and what names one of CALLED or a stream of sys, but for those below
     `if TYPE_CHECKING:`. A file is parsed once, and not kept.
     """
     nodes: list[ast.AST] = []
@@ -88,7 +88,7 @@ def parsed(path: Path) -> Parsed:
             continue
         if isinstance(node, ast.FunctionDef):
             functions.append((node.name, _length(node), ast.get_docstring(node) or ""))
-        elif isinstance(node, ast.Import | ast.ImportFrom) or _tells(node):
+        elif isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef) or _tells(node):
             nodes.append(node)
         waiting += ast.iter_child_nodes(node)
     return Parsed(nodes, functions)

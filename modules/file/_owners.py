@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.api import Version
 
 
-class _Names:
+class _NameService:
     """One of the two name services. A missing name is asked for again: a state may add it."""
 
     def __init__(
@@ -77,8 +77,8 @@ def _group_name(number: int) -> str:
     return _accounts.group_of(number).gr_name
 
 
-_users = _Names("/etc/passwd", _user_number, _user_name)
-_groups = _Names("/etc/group", _group_number, _group_name)
+_users = _NameService("/etc/passwd", _user_number, _user_name)
+_groups = _NameService("/etc/group", _group_number, _group_name)
 
 
 def uid_of(user: str | int) -> int | None:
@@ -95,7 +95,7 @@ def gid_of(group: str | int) -> int | None:
     return _number(_groups, group)
 
 
-def _number(names: _Names, wanted: str | int) -> int | None:
+def _number(names: _NameService, wanted: str | int) -> int | None:
     if isinstance(wanted, int):
         return wanted
     number = names.number(wanted)

@@ -25,7 +25,7 @@ class _Beyond(Exception):
     """Only the program can tell."""
 
 
-class _Refused(Exception):
+class _NothingToFind(Exception):
     """The program would find nothing, as something in its words is not there."""
 
 
@@ -57,14 +57,14 @@ def found(words: Sequence[str], folder: str) -> Outcome | None:
     try:
         search = _Search(words, folder)
         return Outcome(search.status(), search.output)
-    except _Refused:
+    except _NothingToFind:
         return Outcome(1)
     except (_Beyond, RecursionError):
         return None
 
 
 class _Search:
-    """One search. Raises _Beyond and _Refused."""
+    """One search. Raises _Beyond and _NothingToFind."""
 
     def __init__(self, words: Sequence[str], folder: str) -> None:
         self.output = ""
@@ -247,7 +247,7 @@ def _number(word: str) -> int:
 
 
 def _asked(name: str, value: str) -> _Test:
-    """A test that is given a value. Raises _Beyond and _Refused."""
+    """A test that is given a value. Raises _Beyond and _NothingToFind."""
     match name:
         case "-name":
             matches = _pattern(value)
@@ -274,7 +274,7 @@ def _asked(name: str, value: str) -> _Test:
 def _account(name: str, is_group: bool) -> int:
     entry = entry_of(name, is_group)
     if entry is None and not name.isdigit():
-        raise _Refused
+        raise _NothingToFind
     return int(str(entry[2])) if entry else _number(name)
 
 

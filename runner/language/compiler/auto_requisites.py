@@ -162,7 +162,7 @@ def _leads(
     return False
 
 
-class _Needs:
+class _Waiting:
     """Nodes that others wait for, in the order so far."""
 
     def __init__(self, nodes: Sequence[int]) -> None:
@@ -187,9 +187,9 @@ def _sorted(
     for node in order:
         for following in before.get(node, ()):
             alone.setdefault(following, []).append(node)
-    needs = {following: [_Needs(nodes)] for following, nodes in alone.items()}
+    needs = {following: [_Waiting(nodes)] for following, nodes in alone.items()}
     for each in sets:
-        nodes = _Needs(sorted(each.nodes, key=place.__getitem__))
+        nodes = _Waiting(sorted(each.nodes, key=place.__getitem__))
         for following in each.after:
             needs.setdefault(following, []).append(nodes)
     arranged: dict[int, None] = {}

@@ -20,7 +20,7 @@ from runner.api import here
 from runner.language.grains import EVERY
 from runner.language.render import code_revision
 from runner.language.render.jinja.limits import bounded
-from runner.language.render.noted import Look, Notes, ask_again
+from runner.language.render.noted import Answered, Notes, ask_again
 from runner.language.render.renderers.files import read_text
 from runner.language.render.value_digests import digest, written
 from runner.model.errors import RunnerError
@@ -107,7 +107,7 @@ class KeptResults:
         self._as_of = 0  # how many others had been asked for when these were made
         self._looked_at = 0  # bytes of both
         # looks of this run at what is to be rendered next, or may be: by its key
-        self._asked_again: dict[bytes, list[Look]] = {}
+        self._asked_again: dict[bytes, list[Answered]] = {}
 
     def text(self, asked: Asked, names: Mapping[str, Any], probably: bytes, jinja: Jinja) -> str:
         """Return what a template renders to. names: all its variables. probably: what it may render

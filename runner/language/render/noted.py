@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _OF_JINJA = ("_loop_vars", "_block_vars")  # arguments that the code of a template gives to `call`
 
 
-class Look(Record):
+class Answered(Record):
     """A call of a function that looks at more than the run. arguments: as bytes. result: the digest
     of what it answered; nothing where that is no plain data. error: what it raised instead.
     """
@@ -54,7 +54,7 @@ class Notes:
     def __init__(
         self,
         registry: Registry,
-        before: list[Look],
+        before: list[Answered],
         shared: Callable[[], tuple[bytes | None, ...]],
         grain: Callable[[str], Any],
     ) -> None:
@@ -74,7 +74,7 @@ class Notes:
         self.imports: set[str] = set()
         self.grains: set[str] = set()
         self.of_the_run: set[str] = set()
-        self.looks: list[Look] = []
+        self.looks: list[Answered] = []
 
     @property
     def salt(self) -> Salt:
@@ -147,7 +147,7 @@ class Notes:
         if arguments is None or result is None or not same:
             self._is_searched = True
         else:
-            self.looks.append(Look(name, arguments, result, answer))
+            self.looks.append(Answered(name, arguments, result, answer))
         return answer
 
     def has_function(self, name: str) -> bool:
@@ -174,24 +174,24 @@ class Notes:
 
 def ask_again(
     looks: Iterable[tuple[str, bytes, bytes]], registry: Registry
-) -> tuple[list[Look], bool]:
+) -> tuple[list[Answered], bool]:
     """Return what functions answer now, up to the first that answers otherwise, and whether none
     does.
     """
-    made: list[Look] = []
+    made: list[Answered] = []
     counted = registry.looks
     for name, arguments, before in looks:
         args, named = marshal.loads(arguments)
         try:
             answer = registry.function(name)(*args, **named)
         except Exception as error:  # rendering tells of it
-            made.append(Look(name, arguments, b"", None, error))
+            made.append(Answered(name, arguments, b"", None, error))
             return made, False
         registry.looks = counted  # who asks here knows of it
         result = digest(answer) or b""
         if _as_bytes(args, named) != arguments:
             return made, False
-        made.append(Look(name, arguments, result, answer))
+        made.append(Answered(name, arguments, result, answer))
         if result != before:
             return made, False
     return made, True
