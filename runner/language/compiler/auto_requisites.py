@@ -81,7 +81,8 @@ def fitted(
     chunks: Sequence[Chunk], relations: Relations, nodes: Sequence[int], wanted: Iterable[Link]
 ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
     """A sequence (with its prereq looks) changed by the links, and the links that hold: not what
-    explicit relationships or earlier links forbid. A look comes after what its state comes after.
+    explicit relationships or earlier links forbid, nor what would undo an order that says something
+    by itself. A look comes after what its state comes after.
     """
     position = {node: place for place, node in enumerate(nodes)}
     looked = {int(node) for node in nodes if isinstance(node, PrereqLook)}
@@ -91,7 +92,8 @@ def fitted(
     for link in wanted:
         for then in _places(link, looked):
             if position[link.first] > position[then]:
-                broken.append((link, then))
+                if not _goes_by_its_turn(chunks[link.first], chunks[then]):
+                    broken.append((link, then))
                 continue
             before.setdefault(link.first, set()).add(then)
             if then == link.then:
@@ -111,6 +113,15 @@ def fitted(
             if then == link.then:
                 fitting.append(link)
     return _sorted(nodes, before, sets), tuple(fitting)
+
+
+def _goes_by_its_turn(first: Chunk, then: Chunk) -> bool:
+    """Return whether what two states do depends on which of them has the first turn: one that
+    alters all below its folder alters what the other put there, and a copy of a path has what is
+    there before the state of that path changes it.
+    """
+    read = [then.args.get("source"), then.fun == "hardlink" and then.args.get("target")]
+    return bool(first.args.get("recurse")) or first.name in read
 
 
 def kept(chunks: Sequence[Chunk], nodes: Iterable[int]) -> Iterator[tuple[int, int]]:

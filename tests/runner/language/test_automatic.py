@@ -60,6 +60,21 @@ def order(machine: Machine, *words: str) -> list[str]:
             "touched:\n  file.touch:\n    - name: {tmp}/d\n",
             ["link", "touched"],
         ),
+        # what is done to all that is below comes after what was put there
+        (FILE + FOLDER + "    - user: nobody\n    - recurse: [user]\n", ["file", "folder"]),
+        # a copy, or what is moved away, is what was there before
+        *(
+            (
+                f"kept:\n  file.{function}:\n    - name: {{tmp}}/old\n    - {source}: {{tmp}}/d/f\n"
+                + FILE,
+                ["kept", "file"],
+            )
+            for function, source in (
+                ("copy", "source"),
+                ("rename", "source"),
+                ("hardlink", "target"),
+            )
+        ),
         # order: gives way, as it does to require
         (FILE + "    - order: 1\n" + FOLDER + "    - order: last\n", ["folder", "file"]),
     ],
@@ -86,6 +101,20 @@ def test_what_comes_last_is_told_of_no_changes() -> None:
     chunks, _, _ = compile_tree("a: {test.nop: []}\nb: {test.nop: []}\nc: {file.touch: []}\n")
     hooks: list[tuple[str, ...]] = [(COMES_LAST,), (), ()]
     assert links(chunks, hooks, lambda number, kind: ()) == (Link(1, 0, False, COMES_LAST),)
+
+
+def test_a_file_is_kept_before_it_is_replaced(machine: Machine) -> None:
+    for name in ("copied", "moved"):
+        (machine.folder / name).write_text("as it came\n")
+    machine.write(
+        a="copy: {file.copy: [{name: '{tmp}/copied.orig'}, {source: '{tmp}/copied'}]}\n"
+        "move: {file.rename: [{name: '{tmp}/moved.orig'}, {source: '{tmp}/moved'}]}\n"
+        "ours: {file.managed: [{names: ['{tmp}/copied', '{tmp}/moved']}, {contents: ours}]}\n"
+    )
+    machine("sls", "a")
+    for name in ("copied", "moved"):
+        assert (machine.folder / name).read_text() == "ours\n"
+        assert (machine.folder / f"{name}.orig").read_text() == "as it came\n"
 
 
 def test_one_key_turns_them_off(machine: Machine) -> None:
