@@ -46,7 +46,7 @@ def _write(values: Mapping[str, Any]) -> None:
 
     file.makedirs(os.path.dirname(place()))
     file.write(place(), yaml.safe_dump(dict(values), default_flow_style=False).encode())
-    here.reload("grains")
+    here.reload("grains", planned=values)
 
 
 def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) -> dict[str, Any]:

@@ -220,8 +220,10 @@ class Here(Protocol):
         pending state may provide this fact.
         """
 
-    def reload(self, what: str) -> None:
-        """Let the states that follow see what this one changed: `grains`, `modules`, `pillar`."""
+    def reload(self, what: str, planned: Mapping[str, Any] | None = None) -> None:
+        """Let the states that follow see what this one changed: `grains`, `modules`, `pillar`.
+        planned: the static grains that those of a dry run see.
+        """
 
     def intends(self, path: str) -> None:
         """Register a temporary path before it is made: after a kill the next run removes it."""

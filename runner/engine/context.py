@@ -41,6 +41,10 @@ def _ignore(text: str) -> None:
     return None
 
 
+def _ignore_reload(what: str, planned: Mapping[str, Any] | None) -> None:
+    return None
+
+
 def _ignore_result(result: Result) -> None:
     return None
 
@@ -154,7 +158,7 @@ class Execution(Record):
     # asks whether a state is to run (`--step`)
     confirm: Callable[[Chunk], bool] = _always
     # reads modules, grains or pillar anew, for the states that follow
-    reload: Callable[[str], None] = _ignore
+    reload: Callable[[str, Mapping[str, Any] | None], None] = _ignore_reload
     # notes a temporary path that is about to be made
     intends: Callable[[str], None] = _ignore
     # gets each result as it is, secrets included; for what keeps only keyed hashes of it
@@ -236,7 +240,7 @@ class Run:
             return
         for what in ("modules", "grains", "pillar"):
             if chunk.args.get(f"reload_{what}") and result.ran and not self.dry:
-                self.execution.reload(what)
+                self.execution.reload(what, None)
         if fire := chunk.args.get("fire_event"):
             tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
             self.emit(
@@ -464,9 +468,11 @@ class Current:
     def warn(self, message: str, unless: tuple[str, str] | None = None) -> None:
         self.warnings.append((message, unless))
 
-    def reload(self, what: str) -> None:
-        planning.refuse_unforeseen(what)
-        self.run.execution.reload(what)
+    def reload(self, what: str, planned: Mapping[str, Any] | None = None) -> None:
+        if planned is None or not planning.is_planning():
+            planning.refuse_unforeseen(what)
+            planned = None
+        self.run.execution.reload(what, planned)
 
     def intends(self, path: str) -> None:
         self.run.execution.intends(path)

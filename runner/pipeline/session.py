@@ -318,9 +318,9 @@ class Session:
         self.options = self.options._replace(test=True)
         self.run.only_look()
 
-    def reload_grains(self) -> None:
-        """Look at the machine and its static grains anew."""
-        self.options = with_fresh_grains(self.options)
+    def reload_grains(self, beside: Mapping[str, Any] | None) -> None:
+        """Look at the machine and its static grains anew. beside: as `with_fresh_grains`."""
+        self.options = with_fresh_grains(self.options, beside)
         del self.__dict__["grains"]
         self.run.facts.grains = self.grains
 

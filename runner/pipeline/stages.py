@@ -224,7 +224,7 @@ def run_compiled(
                 compiled.left_out,
                 lambda: gathering.missing_sls(session, compiled.sls_files),
                 **({"confirm": session.confirm} if session.confirm else {}),
-                reload=lambda what: _reload(session, what),
+                reload=lambda what, beside: _reload(session, what, beside),
                 intends=intends,
                 observe=observe,
             )
@@ -367,17 +367,17 @@ def _emit_warnings(session: Session, warnings: Sequence[Diagnostic], of_tree: bo
         session.emit(Warned(tuple(warnings), of_tree))
 
 
-def _reload(session: Session, what: str) -> None:
+def _reload(session: Session, what: str, beside: Mapping[str, Any] | None) -> None:
     """Do what `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
     with session.opened():
         forget_looks(None)
-        _look_again(session, what)
+        _look_again(session, what, beside)
 
 
-def _look_again(session: Session, what: str) -> None:
+def _look_again(session: Session, what: str, beside: Mapping[str, Any] | None) -> None:
     if what == "modules":
         session.registry.refresh()
     elif what == "grains":
-        session.reload_grains()
+        session.reload_grains(beside)
     else:
         read_pillar(session)

@@ -168,7 +168,7 @@ class HarnessHere:
     def warn(self, message: str, unless: object = None) -> None:
         self.warnings.append(message)
 
-    def reload(self, what: str) -> None:
+    def reload(self, what: str, planned: Mapping[str, Any] | None = None) -> None:
         refuse_unforeseen(what)
         static = Path(self.opts.get("config_dir", "/nowhere"), "grains")
         beside = yaml.safe_load(static.read_text()) if static.is_file() else {}

@@ -211,11 +211,13 @@ def roots_at_hand(options: Options) -> Mapping[str, tuple[str, ...]]:
     return chosen
 
 
-def with_fresh_grains(options: Options) -> Options:
-    """The options with the static grains that the file beside the configuration has by now."""
-    path = options.raw.get("conf_file") or SYSTEM
-    fresh = {**options.tree_grains, **own_grains_of(path, safe_load), **options.own_grains}
-    return options._replace(grains=fresh)
+def with_fresh_grains(options: Options, beside: Mapping[str, Any] | None = None) -> Options:
+    """The options with the static grains that the file beside the configuration has by now.
+    beside: what a dry run would have it have.
+    """
+    if beside is None:
+        beside = own_grains_of(options.raw.get("conf_file") or SYSTEM, safe_load)
+    return options._replace(grains={**options.tree_grains, **beside, **options.own_grains})
 
 
 def _options(
