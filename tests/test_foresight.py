@@ -226,6 +226,33 @@ def test_planned_programs_patches_and_grains_do_not_fail(machine: Machine) -> No
     assert dry["patched"]["changes"]["stdout"].startswith("patching file")
 
 
+GRAINS = """
+first: {grains.list_present: [name: roles, value: web]}
+second: {grains.list_present: [name: roles, value: [web, db]]}
+third: {grains.append: [name: roles, value: cache]}
+nested: {grains.present: [name: 'site:city', value: Berlin]}
+beside: {grains.present: [name: 'site:rack', value: 4]}
+there: {grains.exists: [name: 'site:rack']}
+one less: {grains.list_absent: [name: roles, value: web]}
+unset: {grains.absent: [name: 'site:city', destructive: true]}
+gone: {grains.absent: [name: 'site:city']}
+targeted: {test.nop: [onlyif: [{fun: match.grain, tgt: 'roles:db'}]]}
+read:
+  file.managed:
+    - name: '{tmp}/roles'
+    - contents: '{% raw %}{{ grains.roles }}{% endraw %}'
+    - template: jinja
+"""
+
+
+def test_grains_that_earlier_states_set_are_seen(machine: Machine) -> None:
+    machine.write(grains=GRAINS)
+    dry = machine.results("sls", "grains", "--test")
+    assert not (machine.folder / "grains").exists()
+    assert unlike(dry, machine.results("sls", "grains")) == {}
+    assert (machine.folder / "roles").read_text() == "['db', 'cache']\n"
+
+
 CLONED = """
 cloned:
   git.latest: [name: '{tmp}/repo', target: '{tmp}/app', rev: main]
@@ -272,6 +299,23 @@ def test_clones_of_what_can_be_reached_are_foreseen(machine: Machine) -> None:
     real = machine.results("sls", "cloned")
     assert unlike(dry, real) == {}
     assert (dry["met"]["comment"], dry["again"]["result"]) == ("Success!", True)
+
+
+MADE_BY_A_COMMAND = """
+made:
+  cmd.run: [name: 'git init -q {tmp}/made && git -C {tmp}/made -c user.name=n -c user.email=e commit
+      -q --allow-empty -m one', creates: '{tmp}/made']
+by path: {git.latest: [name: '{tmp}/made', target: '{tmp}/a']}
+by address: {git.latest: [name: 'file://{tmp}/made', target: '{tmp}/b']}
+"""
+
+
+@needs("git")
+def test_a_repository_that_a_command_may_make_decides_nothing(machine: Machine) -> None:
+    machine.write(made=MADE_BY_A_COMMAND)
+    dry = machine.results("sls", "made", "--test")
+    assert [dry[id_]["result"] for id_ in ("by path", "by address")] == [None, None]
+    machine("sls", "made")
 
 
 SOURCES = """

@@ -286,7 +286,8 @@ def remote_refs(
     """
     done = refs_of(["--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
-        missing = ("file", url) if url.startswith("/") else None
+        path = url.removeprefix("file://")
+        missing = ("file", path) if path.startswith("/") else None
         fetching.refuse_unreachable("what the remote has", done.error_text)
         raise StateFailed(f"Failed to check remote refs: {done.error_text}", missing=missing)
     refs = {}
