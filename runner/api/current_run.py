@@ -150,8 +150,10 @@ class Here(Protocol):
         >>> asked = here.store("dns answers")
         """
 
-    def scratch(self) -> str:
-        """A private folder, until `clean`, when this stops being the current run."""
+    def scratch(self, of_run: bool = False) -> str:
+        """A private folder, until `clean`, when this stops being the current run. of_run: until
+        the whole run ends.
+        """
 
     def clean(self) -> None: ...
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property
@@ -386,9 +387,12 @@ class Current:
     def store(self, name: str) -> MutableMapping[Any, Any]:
         return self.run.stores.setdefault(name, {})
 
-    def scratch(self) -> str:
+    def scratch(self, of_run: bool = False) -> str:
         folder = scratch.Scratch(self.run.cache().path)
-        self._scratch.append(folder)
+        if of_run:
+            weakref.finalize(self.run, folder.remove)
+        else:
+            self._scratch.append(folder)
         return folder.path
 
     def new_overlay(self) -> Any:

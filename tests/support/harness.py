@@ -115,7 +115,7 @@ class HarnessHere:
     def state_folder(self, *below: str) -> TrustedFolder:
         return trusted_folder(self.state_dir).below(*below)
 
-    def scratch(self) -> str:
+    def scratch(self, of_run: bool = False) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
 
     def clean(self) -> None:

@@ -2,7 +2,9 @@
 """Asking programs of apt what only looks.
 
 Each of them starts dpkg three times to hear of which architectures packages may be, which costs it
-more than the answer to most questions. They are told what dpkg's own files say of that.
+more than the answer to most questions. They are told what dpkg's own files say of that. Where apt
+is to keep no index of its lists, as in images of containers, each would make it anew: then one is
+kept for the run.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import os
 
 from modules import cmd
-from runner.api import at_present, cached_look, pattern
+from runner.api import at_present, cached_look, here, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +28,12 @@ _OTHERS = pattern(
     r"(?i)(?<!\()\barchitectures?\b|rootdir|chroot-directory|bin::dpkg|\bbin\s*\{"
     r"|--(?:admindir|root)|#\s*include"
 )
+_NO_INDEX = pattern(r'(?i)\bsrcpkgcache\s*""')
 
 
 def probe(program: str, *words: str, env: Mapping[str, str] | None = None) -> cmd.Completed:
     """Run one of apt's programs, which only looks."""
-    return cmd.probe([program, *_architectures(), *words], env=env)
+    return cmd.probe([program, *_architectures(), *_index(), *words], env=env)
 
 
 def own_architecture() -> str:
@@ -47,13 +50,28 @@ def _architectures() -> list[str]:
     certain.
     """
     own = own_architecture()
-    single, folder = SETTINGS
-    files = [single, *(f"{folder}/{name}" for name in _names(folder))]
-    files.append(os.environ.get("APT_CONFIG") or os.devnull)
-    if not own or any(_OTHERS.search(_text(path)) for path in files):
+    if not own or any(map(_OTHERS.search, _settings())):
         return []
     names = dict.fromkeys([own, *_text(ARCHITECTURES).split()])
     return [word for name in names for word in ("-o", f"APT::Architectures::={name}")]
+
+
+@cached_look("settings of apt", *SETTINGS, f"{SETTINGS[1]}/*")
+def _index() -> list[str]:
+    """The option for an index of this run, where apt keeps none."""
+    if not any(map(_NO_INDEX.search, _settings())):
+        return []
+    made = here.store("apt")
+    if "index" not in made:
+        made["index"] = here.scratch(of_run=True)
+    return ["-o", f"Dir::Cache::srcpkgcache={made['index']}/index"]
+
+
+def _settings() -> list[str]:
+    """The texts of apt's settings."""
+    single, folder = SETTINGS
+    files = [single, *(f"{folder}/{name}" for name in _names(folder))]
+    return [*map(_text, files), _text(os.environ.get("APT_CONFIG") or os.devnull)]
 
 
 def _text(path: str) -> str:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command import Machine
 from harness import HarnessHere
 from needing import needs
 
@@ -130,3 +131,24 @@ def test_apt_starts_no_dpkg_to_hear_of_architectures(monkeypatch: pytest.MonkeyP
     with running(HarnessHere()):
         questions.probe("apt-cache", "policy")
     assert lines[0][1:3] == ["-o", f"APT::Architectures::={own.strip()}"]
+
+
+APT_CACHE = """#!/bin/sh
+for word; do case "$word" in Dir::Cache::srcpkgcache=*) index="${word#*=}";; esac; done
+test -d "${index%/*}" && echo "$index" >>"$0.asked"
+exec /usr/bin/apt-cache "$@"
+"""
+
+
+@needs("apt-cache")
+def test_where_apt_keeps_no_index_one_run_has_one(machine: Machine) -> None:
+    settings = machine.folder / "settings"
+    settings.write_text('Dir::Cache::srcpkgcache "";')
+    machine.environment["APT_CONFIG"] = str(settings)
+    machine.program("apt-cache", APT_CACHE)
+    asked = "{{ salt['pkg.latest_version']('bash') }}{{ salt['pkg.latest_version']('dpkg') }}"
+    machine.write(all=f"x: {{test.nop: [comment: '{asked}']}}")
+    machine("sls", "all", "--test")
+    first, second = (machine.folder / "bin/apt-cache.asked").read_text().split()
+    assert first == second
+    assert not [*(machine.folder / "cache").glob("scratch-*")]

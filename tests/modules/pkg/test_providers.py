@@ -20,6 +20,7 @@ from harness import HarnessHere
 
 from modules import _paths, cmd, pkg
 from modules.pkg._action import Action
+from modules.pkg.apt import questions
 from modules.pkg.package_manager import FEATURES, PackageManager
 from runner.api import ChangeNotAllowed, changes_allowed, running
 
@@ -64,6 +65,7 @@ def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]
         return cmd.Completed(int(answer is None), answer or "", "", 1)
 
     monkeypatch.setattr(cmd, "probe", probe)
+    monkeypatch.setattr(questions, "_settings", list)
     monkeypatch.setattr(_paths, "glob", lambda _: [])
     monkeypatch.setattr(_paths, "listdir", lambda _: ["0001"])  # dpkg was interrupted
     with running(HarnessHere()):
