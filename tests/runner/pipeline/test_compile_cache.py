@@ -272,19 +272,22 @@ def test_secrets_among_the_arguments_are_masked_in_each_run(machine: Machine) ->
 # ---------------------------------------------------------------- the same as compiled anew
 
 
-def compiled(folder: Path) -> str:
+def compiled(folder: Path, **settings: Any) -> str:
     """Return what the SLS files of a folder compile to, in a form that can be compared."""
     config = folder.with_suffix(".yaml")
     own = {"file_roots": {"base": [str(folder)]}, "id": "m", "cachedir": f"{folder}.cache"}
-    config.write_text(json.dumps(own))
+    config.write_text(json.dumps(own | settings))
     session = Session(load(str(config), {}, {})[0])
     with session.opened():
         made, problems = of_requests(session)()
     if made is None:
         return repr([problem.message for problem in problems])
     places = [*_places([(step.chunk.low, step.chunk.args) for step in made.steps])]
-    shown = repr((made.steps, made.relations, made.order, sorted(made.sls_files), problems, places))
-    return re.sub(r"<\S+(Rendered|Written) object at 0x\w+>", "TEXT", shown)
+    shared = [(dict(step.chunk.low), *step.chunk.requisites) for step in made.steps]
+    edges = [*made.relations.edges]
+    whole = made.steps, made.relations, made.order, sorted(made.sls_files), problems, places
+    shown = re.sub(r"<\S+(Rendered|Written) object at 0x\w+>", "TEXT", repr((whole, shared, edges)))
+    return re.sub(r"<\S+\.(\w+) object at 0x\w+>", r"\1", shown)
 
 
 def _places(value: Any) -> Iterator[tuple[Any, ...]]:
@@ -297,16 +300,24 @@ def _places(value: Any) -> Iterator[tuple[Any, ...]]:
             yield from _places(item)
 
 
-def test_random_trees_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    recalled = []
+@pytest.fixture
+def recalled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What runs had from those before them."""
+    plans = []
     recall = CompileCache.recall
 
     def spied(self: CompileCache) -> Any:
-        recalled.append(recall(self))
-        return recalled[-1]
+        plans.append(recall(self))
+        return plans[-1]
 
     monkeypatch.setattr(CompileCache, "recall", spied)
+    return plans
+
+
+def test_random_trees_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recalled: list[Any]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
     trees = importlib.import_module("random_trees")
     used = 0
     for seed in range(60):
@@ -317,6 +328,27 @@ def test_random_trees_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert first == third
         used += recalled[-1] is not None
     assert used > 20
+
+
+@pytest.mark.parametrize("own", ["[]", "[require: [{test: own}], x: 1]"])
+def test_what_states_are_given_by_others_is_the_same(
+    tmp_path: Path, recalled: list[Any], own: str
+) -> None:
+    """What an SLS file is given as a whole its states share, and so do their rows."""
+    given = "[require_in: [{sls: many}], watch_in: [{sls: many}]]"
+    texts = {
+        "top": "base: {'*': [a]}\n",
+        "a": "include: [many]\n" + "".join(f"g{n}:\n  test.nop: {given}\n" for n in range(3)),
+        "many": MANY.replace("[]", own) + "own:\n  test.nop: []\ntools:\n  pkg.installed: []\n",
+    }
+    (tmp_path / "tree").mkdir()
+    for name, text in texts.items():
+        (tmp_path / f"tree/{name}.sls").write_text(text)
+    first, _, third = (compiled(tmp_path / "tree", state_aggregate=True) for _ in range(3))
+    assert recalled[-1] is not None
+    assert first == third
+    for shared in ("SpreadLow", "Requisites", "JoinedList", "mod_aggregate"):
+        assert shared in third
 
 
 def test_a_requisite_on_an_sls_file_takes_no_room_for_each_state_of_it(tmp_path: Path) -> None:
