@@ -9,7 +9,7 @@ import marshal
 
 from runner.engine.step import Step
 from runner.model.chunk import EdgeGroup, Requisite, Requisites, SpreadLow
-from runner.model.places import Document, JoinedList, Place, Untyped
+from runner.model.places import Document, JoinedList, Place
 from runner.pipeline.kept_plan import (
     COLLECTIONS,
     PLACED,
@@ -52,21 +52,19 @@ def to_bytes(
     lists = [writer.noted([shared]) for shared in writer.lists.values]
     shared = lists, [writer.noted(writer.requisites(part)) for part in writer.parts.values]
     places = [[*map(writer.place, several)] for several in writer.places.values]
-    head = writer.noted([writer.untyped, [*plan.relations[1:]], *plan[2:]])  # when all is known
-    typed = _typed((step.chunk.place for step in plan.steps), writer, len(texts), plain)
+    head = writer.noted([[*plan.relations[1:]], *plan[2:]])
+    typed = _typed((step.chunk.place for step in plan.steps), writer, plain)
     return marshal.dumps((head, *shared, [*map(_spans, sets)], places, parts, typed))
 
 
-def _typed(
-    places: Iterable[Place], writer: _Writer, texts: int, plain: Collection[int]
-) -> dict[int, Any]:
+def _typed(places: Iterable[Place], writer: _Writer, plain: Collection[int]) -> dict[int, Any]:
     """Where states were typed, which each run notes: the position of a place in a text -> as
     written.
     """
     typed: dict[int, Any] = {}
     for place in places:
         number, line, column = writer.place(place)
-        if number < texts and number not in plain:
+        if number not in plain:
             written = place.document.position(line, column)
             via = [(call.file, call.line, call.column) for call in written.via]
             row = written.file, written.line, written.column, via
@@ -90,7 +88,7 @@ def _spans(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 class _Writer:
-    """Makes rows. untyped: what documents of values that nobody typed are called."""
+    """Makes rows."""
 
     def __init__(
         self,
@@ -103,7 +101,6 @@ class _Writer:
         self.lists = _Numbered()  # what states share: as it is typed, and what became of it
         self.parts = _shared(steps)
         self.places = _Numbered()  # that groups share
-        self.untyped: list[str] = []
         self._texts = texts
         self._numbers = {id(document): number for number, document in enumerate(texts)}
         self._mask = mask
@@ -157,13 +154,9 @@ class _Writer:
         return self._number(place.document), place.line, place.column
 
     def _number(self, document: Document) -> int:
-        if id(document) in self._numbers:
-            return self._numbers[id(document)]
-        if type(document) is not Untyped:
-            raise NotKept(repr(type(document)))
-        if document.file not in self.untyped:
-            self.untyped.append(document.file)
-        return len(self._texts) + self.untyped.index(document.file)
+        if (number := self._numbers.get(id(document))) is None:
+            raise NotKept(repr(type(document)))  # of values that nobody typed
+        return number
 
     def noted(self, row: list[Any]) -> _Row:
         """A row of any values: its plain form, and notes."""

@@ -28,13 +28,11 @@ from runner.model.errors import Diagnostic
 from runner.model.places import (
     Document,
     JoinedList,
-    JoinedMap,
     Later,
     Place,
     PlacedList,
     PlacedMap,
     Source,
-    Untyped,
 )
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
@@ -57,7 +55,6 @@ COLLECTIONS: Mapping[str, Any] = {kind.__name__: kind for kind in (tuple, set, f
 PLACED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
     "PlacedMap": (PlacedMap, ("at",)),
     "PlacedList": (PlacedList, ("items_at",)),
-    "JoinedMap": (JoinedMap, ("at", "places")),
     "JoinedList": (JoinedList, ("items_at", "places", "shared")),
 }
 REQUISITES = Chunk._fields.index("requisites")  # what a row has of a chunk in other forms
@@ -90,8 +87,7 @@ def from_bytes(data: bytes | memoryview, texts: Sequence[Text], registry: Regist
         if isinstance(text := texts[number], Later):
             text.typed = of_text
     reader = _Reader(texts, registry)
-    untyped, relations, *others = reader.whole(head)
-    reader.documents += map(Untyped, untyped)
+    relations, *others = reader.whole(head)
     reader.lists += (reader.whole(row)[0] for row in lists)
     reader.parts += (reader.requisites(reader.whole(row)) for row in parts_of)
     places = [tuple(reader.place(*place) for place in row) for row in places_of]
@@ -136,8 +132,8 @@ class _Places(Mapping["str", "Place"]):
 
 
 class _Reader:
-    """documents: those of the tree, and of values that nobody typed. lists, parts: what states
-    share: lists of requisites as they are typed, and what became of them.
+    """lists, parts: what states share: lists of requisites as they are typed, and what became of
+    them.
     """
 
     def __init__(self, texts: Sequence[Text], registry: Registry) -> None:
