@@ -24,7 +24,7 @@ def merge(
     >>> merge({"a": {"x": 1}}, {"a": {"y": 2}})
     {'a': {'x': 1, 'y': 2}}
     """
-    return STRATEGIES.get(strategy, recurse)(old, new, lists and strategy not in ("none", "list"))
+    return STRATEGIES.get(strategy, recurse)(old, new, lists and strategy != "none")
 
 
 def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:

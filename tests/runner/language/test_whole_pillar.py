@@ -288,3 +288,17 @@ def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
 def test_mistakes_of_decrypt_pillar(machine: Machine, said: Any, message: str) -> None:
     machine.config["decrypt_pillar"] = said
     assert message in machine("show", "pillar", code=1).stderr
+
+
+def test_merged_mappings_keep_their_order_where_they_are_written(machine: Machine) -> None:
+    machine.config["pillar_merge_lists"] = True
+    machine.write(
+        pillar__top="base: {'*': [a, b]}\n",
+        pillar__a="m: {z: 1, inner: {y: 1, b: 2}}\nl: [{z: 1, a: {y: 1, b: 2}}]\n",
+        pillar__b="m: {c: 3, inner: {a: 3}}\nl: [{b: 1}]\n",
+        a="x:\n  test.configurable_test_state:\n"
+        "    - comment: {{ (pillar.m | yaml ~ pillar.l | yaml) | tojson }}\n",
+    )
+    (result,) = machine.results("sls", "a", code=None).values()
+    first = "{z: 1, inner: {y: 1, b: 2, a: 3}, c: 3}"
+    assert result["comment"] == first + "[{z: 1, a: {y: 1, b: 2}}, {b: 1}]"
