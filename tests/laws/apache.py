@@ -5,7 +5,9 @@ server.
 
 from __future__ import annotations
 
-from laws import Scenario
+from typing import Any
+
+from laws import Scenario, scenario
 
 KINDS = {
     "module": ("mod", "mods", "load"),
@@ -14,13 +16,7 @@ KINDS = {
 }
 
 
-def on(
-    function: str,
-    plans: bool = True,
-    fails: str | None = None,
-    enabled: bool = False,
-    there: bool = True,
-) -> Scenario:
+def on(function: str, enabled: bool = False, there: bool = True, **given: Any) -> Scenario:
     kind, folder, suffix = KINDS[function.split(".")[0]]
     made = f"cd /etc/apache2; touch apache2.conf {folder}-available/x.{suffix}; "
     made += f"ln -s ../{folder}-available/x.{suffix} {folder}-enabled/; " if enabled else ""
@@ -31,9 +27,7 @@ def on(
         f" /etc/apache2/{folder}-enabled/$1.{suffix}' >a2dis{kind}; chmod 755 a2*; "
     )
     prepare = tools + made if there else ""
-    return Scenario(
-        f"apache_{function}", {"name": "x"}, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+    return scenario(f"apache_{function}", name="x", machine=True, prepare=prepare, **given)
 
 
 SCENARIOS = [

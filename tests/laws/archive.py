@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 
 def tar(tmp: Path, name: str, *members: tuple[str, bytes, str]) -> None:
@@ -95,22 +95,9 @@ def partly(tmp: Path) -> None:
     (tmp / "out/top/extra").touch()
 
 
-def arc(
-    source: str,
-    setup: Callable[[Path], None] = made(),
-    plans: bool = True,
-    fails: str | None = None,
-    **args: Any,
-) -> Scenario:
-    given = {"name": "{tmp}/out", "source": f"{{tmp}}/{source}", **args}
-    return Scenario(
-        "archive.extracted",
-        given,
-        setup,
-        plans=plans,
-        fails=fails,
-        converges=not args.get("overwrite"),
-    )
+def arc(source: str, setup: Callable[[Path], None] = made(), **given: Any) -> Scenario:
+    usual = {"name": "{tmp}/out", "converges": not given.get("overwrite")}
+    return scenario("archive.extracted", setup, source=f"{{tmp}}/{source}", **{**usual, **given})
 
 
 ME = {"user": os.getuid(), "group": os.getgid()}

@@ -9,7 +9,7 @@ import http.server
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 from serving import served
 
 
@@ -37,12 +37,9 @@ def with_files(folder: Path) -> None:
     (folder / "headers").write_text("X-Who: {{ word }}")
 
 
-def ask(
-    path: str, breaks: str | None = None, fails: str | None = None, wait: bool = False, **args: Any
-) -> Scenario:
+def ask(path: str, wait: bool = False, **given: Any) -> Scenario:
     function = "http.wait_for_successful_query" if wait else "http.query"
-    given = {"name": served(_Answers) + path, **args}
-    return Scenario(function, given, with_files, fails=fails, breaks=breaks, converges=False)
+    return scenario(function, with_files, name=served(_Answers) + path, converges=False, **given)
 
 
 FILES = {

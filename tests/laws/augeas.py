@@ -5,29 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, on_machine
 
 HOSTS = "/files/etc/hosts"
 ODD = "echo '= =' >/etc/odd.conf; mkdir /etc/lenses"
 
 
-def on(
-    *changes: str,
-    plans: bool = True,
-    fails: str | None = None,
-    lens: str = "Hosts.lns",
-    **args: Any,
-) -> Scenario:
-    given = {"name": "edit", "changes": list(changes), "context": HOSTS, "lens": lens, **args}
-    return Scenario(
-        "augeas.change",
-        given,
-        plans=plans,
-        fails=fails,
-        machine=True,
-        layer="volumes",
-        prepare=ODD,
-    )
+edit = on_machine("augeas.", ODD, layer="volumes")
+
+
+def on(*changes: str, **given: Any) -> Scenario:
+    usual = {"name": "edit", "context": HOSTS, "lens": "Hosts.lns", "changes": list(changes)}
+    return edit("change", **{**usual, **given})
 
 
 SCENARIOS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import start_engine
-from laws import Scenario
+from laws import Scenario, scenario
 from starting import SCRIPT
 
 # what there is stands in a file beside it: containers, and the images that were pulled
@@ -112,12 +112,9 @@ SHOP = {"shop-web-1": RUNS, "shop-old-1": {**RUNS, "Service": "old"}}
 def on(
     function: str,
     there: dict[str, Any] | None = None,
-    plans: bool = True,
-    fails: str | None = None,
-    breaks: str | None = None,
     version: str = "2.26.1",
     web: str = "services: {web: {image: 'box:1'}, more: {image: 'new:1', profiles: [all]}}",
-    **args: Any,
+    **given: Any,
 ) -> Scenario:
     """A scenario with a project in the folder shop, the image box:1, and these containers."""
 
@@ -133,8 +130,7 @@ def on(
         (tmp / "bin/state.json").write_text(json.dumps(state))
         os.environ["PATH"] = f"{tmp}/bin:{os.environ['PATH']}"
 
-    args.setdefault("name", "{tmp}/shop")
-    return Scenario(f"docker_compose.{function}", args, setup, plans, fails, breaks)
+    return scenario(f"docker_compose.{function}", setup, **{"name": "{tmp}/shop", **given})
 
 
 SCENARIOS = [

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from laws import Scenario
+from laws import in_folder
 
 TEXT = "# mine\nother /dev/vdz none luks\ndata\t/dev/vdx  /etc/key luks,tries=3\n"
 
@@ -19,10 +18,7 @@ def twice(tmp: Path) -> None:
     (tmp / "f").write_text(f"{TEXT}data /dev/vdy\n")
 
 
-def on(function: str, setup: Any = written, plans: bool = True, **args: Any) -> Scenario:
-    fails = args.pop("fails", None)
-    given = {"name": "data", "config": "{tmp}/f", **args}
-    return Scenario(f"crypttab.{function}", given, setup, plans=plans, fails=fails)
+on = in_folder("crypttab.", written, name="data", config="{tmp}/f")
 
 
 AS_IT_IS = {"device": "/dev/vdx", "key_file": "/etc/key", "options": {"tries": 3, "luks": True}}

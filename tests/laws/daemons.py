@@ -7,10 +7,11 @@ certbot by programs that answer as they do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, on_machine, scenario
 
 CONF = "weekly\nrotate 4\ninclude {tmp}/more\n\n/var/log/wtmp {\n    monthly\n}\n"
 CTL = r"""#!/bin/sh
@@ -60,63 +61,38 @@ def files(**texts: str) -> Callable[[Path], None]:
     return prepare
 
 
-def conf(key: str, value: Any, setting: Any = None, **more: Any) -> Scenario:
-    given = {"key": key, "value": value, "conf_file": "{tmp}/conf"}
-    given |= {} if setting is None else {"setting": setting}
-    plans = more.pop("plans", True)
-    return Scenario("logrotate.set", given, files(conf=CONF), plans=plans, **more)
+def conf(key: str, value: Any, setting: Any = None, **given: Any) -> Scenario:
+    usual = {"key": key, "value": value, "conf_file": "{tmp}/conf"}
+    usual |= {} if setting is None else {"setting": setting}
+    return scenario("logrotate.set", files(conf=CONF), **usual, **given)
 
 
-def time(function: str, text: str, **more: Any) -> Scenario:
-    fails, plans = more.pop("fails", None), more.pop("plans", True)
-    given = {"conf_file": "{tmp}/conf", **more}
-    return Scenario(function, given, files(conf=text), plans=plans, fails=fails)
+def time(function: str, text: str, **given: Any) -> Scenario:
+    return scenario(function, files(conf=text), conf_file="{tmp}/conf", **given)
 
 
-def process(function: str, name: str, **more: Any) -> Scenario:
-    fails, plans = more.pop("fails", None), more.pop("plans", True)
-    breaks, converges = more.pop("breaks", None), more.pop("converges", True)
-    listed = "one   RUNNING   pid 5\nold   STOPPED   Not started\ngroup:a   RUNNING   x\n"
-    return Scenario(
-        f"supervisord.{function}",
-        {"name": name, "bin_env": "{tmp}/ctl", **more},
-        files(ctl=CTL, processes=listed + "group:b   EXITED   y\n"),
-        plans=plans,
-        fails=fails,
-        breaks=breaks,
-        converges=converges,
-    )
+LISTED = "one   RUNNING   pid 5\nold   STOPPED   Not started\ngroup:a   RUNNING   x\n"
+LISTED += "group:b   EXITED   y\n"
+
+
+def process(function: str, name: str, **given: Any) -> Scenario:
+    usual = {"name": name, "bin_env": "{tmp}/ctl"}
+    setup = files(ctl=CTL, processes=LISTED)
+    return scenario(f"supervisord.{function}", setup, **{**usual, **given})
 
 
 def tool(name: str, text: str) -> str:
     return f"cat >/usr/local/bin/{name} <<'STOP'\n{text}STOP\nchmod 755 /usr/local/bin/{name}\n"
 
 
-def profile(function: str, mode: str, name: str = "usr.bin.demo", **more: Any) -> Scenario:
+def profile(function: str, mode: str, name: str = "usr.bin.demo", **given: Any) -> Scenario:
     prepare = tool("apparmor_parser", PARSER) + tool("aa-status", STATUS)
     prepare += "mkdir -p /etc/apparmor.d; cd /etc/apparmor.d; touch usr.bin.demo broken\n"
     prepare += f"echo {mode} >/run/demo\n"
-    plans = more.pop("plans", True)
-    return Scenario(
-        f"apparmor.{function}", {"name": name}, plans=plans, machine=True, prepare=prepare, **more
-    )
+    return scenario(f"apparmor.{function}", name=name, machine=True, prepare=prepare, **given)
 
 
-def cert(more_prepare: str = "", name: str = "www.x", **more: Any) -> Scenario:
-    fails, breaks, plans = (
-        more.pop("fails", None),
-        more.pop("breaks", None),
-        more.pop("plans", True),
-    )
-    return Scenario(
-        "acme.cert",
-        {"name": name, **more},
-        plans=plans,
-        fails=fails,
-        breaks=breaks,
-        machine=True,
-        prepare=tool("certbot", CERTBOT) + more_prepare,
-    )
+cert = partial(on_machine("acme.", before=tool("certbot", CERTBOT), name="www.x"), "cert")
 
 
 ALL_OPTIONS: dict[str, Any] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import Engine, start_engine
-from laws import Scenario
+from laws import Scenario, scenario
 
 Prepare = Callable[[Engine], object]
 
@@ -30,15 +30,7 @@ def both(*prepares: Prepare) -> Prepare:
     return lambda engine: [prepare(engine) for prepare in prepares]
 
 
-def on(
-    function: str,
-    prepare: Prepare = lambda engine: None,
-    plans: bool = True,
-    fails: str | None = None,
-    breaks: str | None = None,
-    converges: bool = True,
-    **args: Any,
-) -> Scenario:
+def on(function: str, prepare: Prepare = lambda engine: None, /, **given: Any) -> Scenario:
     """A scenario with an engine that has the image box:1."""
 
     def setup(tmp: Path) -> None:
@@ -49,8 +41,7 @@ def on(
         prepare(engine)
         engine.save()
 
-    args.setdefault("name", "web")
-    return Scenario(f"docker_{function}", args, setup, plans, fails, breaks, converges=converges)
+    return scenario(f"docker_{function}", setup, **{"name": "web", **given})
 
 
 WEB: Prepare = lambda engine: engine.add_network("front", {})  # noqa: E731

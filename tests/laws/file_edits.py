@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 TEXT = "alpha\n  # beta\n#gamma\n  delta=1\nbeta\n"
 BLOCK = "one\n# BEGIN\nold\n# END\nlast\n"
@@ -25,17 +25,10 @@ def text(content: str = TEXT) -> Callable[[Path], None]:
     return setup
 
 
-def edit(
-    function: str,
-    has: str | None = TEXT,
-    /,
-    plans: bool = True,
-    fails: str | None = None,
-    **args: Any,
-) -> Scenario:
+def edit(function: str, has: str | None = TEXT, /, **given: Any) -> Scenario:
     setup = text(has) if has is not None else (lambda tmp: None)
     base = M if function.startswith("blockreplace") else F
-    return Scenario(f"file.{function}", {**base, **args}, setup, plans=plans, fails=fails)
+    return scenario(f"file.{function}", setup, **{**base, **given})
 
 
 def pipe(tmp: Path) -> None:
@@ -50,16 +43,8 @@ def backups(tmp: Path) -> None:
         os.utime(path, (day * 86400, day * 86400))
 
 
-def keep(
-    retain: dict[str, Any], plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(
-        "file.retention_schedule name={tmp}/d",
-        {"retain": retain, **args},
-        backups,
-        plans=plans,
-        fails=fails,
-    )
+def keep(retain: dict[str, Any], **given: Any) -> Scenario:
+    return scenario("file.retention_schedule name={tmp}/d", backups, retain=retain, **given)
 
 
 SCENARIOS = [

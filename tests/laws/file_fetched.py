@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, in_folder, scenario
 from needing import require
 from serving import served
 
@@ -60,8 +60,7 @@ def tree(folder: Path) -> None:
     (folder / "patched").write_text(TEXT.replace("beta", "BETA"))
 
 
-def on(function: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(f"file.{function}", args, tree, plans=plans, fails=fails)
+on = in_folder("file.", tree)
 
 
 def patch(source: str = "one", name: str = "{tmp}/f", **args: Any) -> Scenario:
@@ -136,13 +135,9 @@ def signing(folder: Path) -> None:
     (folder / "home").symlink_to(home)
 
 
-def signed(source: str, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(
-        "file.managed name={tmp}/out gnupghome={tmp}/home",
-        {"source": f"{{tmp}}/{source}", **args},
-        signing,
-        fails=fails,
-    )
+def signed(source: str, **given: Any) -> Scenario:
+    function = "file.managed name={tmp}/out gnupghome={tmp}/home"
+    return scenario(function, signing, source=f"{{tmp}}/{source}", **given)
 
 
 BY_KEY: dict[str, Any] = {"sig_backend": "asymmetric"}

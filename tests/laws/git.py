@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 WHO = {
     "GIT_AUTHOR_NAME": "n",
@@ -58,25 +58,11 @@ def shell(script: str) -> Callable[[Path], None]:
     return setup
 
 
-def git(
-    function: str,
-    script: str = REMOTE,
-    plans: bool = True,
-    fails: str | None = None,
-    breaks: str | None = None,
-    **args: Any,
-) -> Scenario:
-    given = {"name": "{tmp}/r", "target": "{tmp}/wt", **args}
+def git(function: str, script: str = REMOTE, **given: Any) -> Scenario:
+    usual = {"name": "{tmp}/r", "target": "{tmp}/wt"}
     if function.startswith("config"):
-        del given["target"]
-    return Scenario(
-        f"git.{function}",
-        given,
-        shell(script),
-        plans=plans,
-        fails=fails,
-        breaks=breaks,
-    )
+        del usual["target"]
+    return scenario(f"git.{function}", shell(script), **{**usual, **given})
 
 
 LOCAL = CLONE + "cd wt; echo l > l; git add l; git commit -qm local; cd ..; "

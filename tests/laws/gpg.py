@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpg_keys import ADA, ADA_ID, FRESH, OLD, OLD_ID, ZOE, ZOE_ID, armored
-from laws import Scenario, on_machine
+from laws import Scenario, in_folder, on_machine
 
 BOTH = armored(ADA) + armored(ZOE)
 FILES = {"ada": armored(ADA), "both": BOTH, "old": armored(OLD), "fresh": armored(FRESH)}
@@ -51,10 +51,7 @@ def with_secret(tmp: Path) -> None:
     (tmp / f"home/private-keys-v1.d/{grip}.key").write_text("x")
 
 
-def on(function: str, setup: Any = files, plans: bool = True, **args: Any) -> Scenario:
-    fails = args.pop("fails", None)
-    given = {"name": ADA_ID, "gnupghome": "{tmp}/home", **args}
-    return Scenario(f"gpg.{function}", given, setup, plans=plans, fails=fails)
+on = in_folder("gpg.", files, name=ADA_ID, gnupghome="{tmp}/home")
 
 
 FROM = {"source": "{tmp}/both"}

@@ -8,17 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 
 def beside(folder: Path) -> None:
     (folder / "grains").write_text("a: 1\nl: [x, y]\nd: {k: v, n: {m: [1]}}\n")
 
 
-def on(
-    function: str, name: str, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(f"grains.{function}", {"name": name, **args}, beside, plans=plans, fails=fails)
+def on(function: str, name: str, **given: Any) -> Scenario:
+    return scenario(f"grains.{function}", beside, name=name, **given)
 
 
 FORCE = "Use 'force=True' to overwrite."

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 TEXT = "; top\ntopkey = 1\n\n[a]\nx = 1\n# note\ny=2\nalone\n\n[b]\nz = 3\n"
 
@@ -15,10 +15,8 @@ def write(tmp: Path) -> None:
     (tmp / "f").write_text(TEXT)
 
 
-def ini(function: str, sections: Any, plans: bool = True, **args: Any) -> Scenario:
-    return Scenario(
-        f"ini.{function}", {"name": "{tmp}/f", "sections": sections, **args}, write, plans=plans
-    )
+def ini(function: str, sections: Any, **given: Any) -> Scenario:
+    return scenario(f"ini.{function}", write, name="{tmp}/f", sections=sections, **given)
 
 
 SCENARIOS = [

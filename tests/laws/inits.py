@@ -29,19 +29,8 @@ cp /bin/sleep /usr/local/bin/new; mv -f /usr/local/bin/new /usr/local/bin/tickin
 """
 
 
-def openrc(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: object
-) -> Scenario:
-    """A scenario of OpenRC's programs; services of users only systemd has."""
-    return Scenario(
-        function,
-        {"name": "tick", "provider": "openrc", **args},
-        plans=plans,
-        fails=fails,
-        machine=True,
-        layer="openrc",
-        prepare=OPENRC + prepare,
-    )
+# services of users only systemd has
+openrc = on_machine(before=OPENRC, layer="openrc", name="tick", provider="openrc")
 
 
 ticking = on_machine(before=TICKING, name="replaced", provider="sysv")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, in_folder
 
 START = """#!/bin/sh
 cd "$(dirname "$0")/../have" || exit
@@ -225,15 +225,7 @@ def having(*without: str, also: str = "") -> Callable[[Path], None]:
     return setup
 
 
-def on(
-    function: str,
-    setup: Callable[[Path], None] = having(),
-    plans: bool = True,
-    fails: str | None = None,
-    breaks: str | None = None,
-    **args: Any,
-) -> Scenario:
-    return Scenario(function, args, setup, plans=plans, fails=fails, breaks=breaks)
+on = in_folder("", having())
 
 
 def without_programs(tmp: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario, as_typed
+from laws import Scenario, on_machine
 from starting import starts
 
 ANSWERS = "mariadb --no-defaults -e 'SELECT 1'"
@@ -45,20 +45,13 @@ ON_APP = {"database": "app_1.*", "user": "zoe"}
 HOSTILE = "we'ir`d_%\\\" é"
 
 
-def on(function: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+server = on_machine("mysql_", START, layer="databases")
+
+
+def on(function: str, **given: Any) -> Scenario:
     """A scenario with the server that START makes."""
-    function, typed = as_typed(function)
-    args |= typed
-    return Scenario(
-        f"mysql_{function}",
-        args,
-        plans=plans,
-        fails=fails,
-        machine=True,
-        layer="databases",
-        prepare=START,
-        converges=not function.startswith("query.") or "overwrite" in args,
-    )
+    converges = not function.startswith("query.") or "overwrite" in f"{function}{[*given]}"
+    return server(function, converges=converges, **given)
 
 
 SCENARIOS = [

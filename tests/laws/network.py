@@ -47,26 +47,19 @@ NAMES = {"dns": ["10.1.0.2", "2001:db8::1"], "search": "example.org"}
 BOND = {"slaves": ["eth0", "eth1"], "mode": "802.3ad"}
 
 
-def managed(
-    prepare: str = FILES, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": "eth7", "noifupdown": True, **args}
-    return Scenario(
-        "network.managed", given, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
-
-
-def with_tool(tool: str, prepare: str = "", plans: bool = True, **args: Any) -> Scenario:
-    """A scenario of a tool that the layer `networks` has, or that is recorded: it needs none."""
-    function = args.pop("function", "network.managed")
-    given = {"name": "eth7", "noifupdown": True, "provider": tool, **args}
-    fails = given.pop("fails", None)
-    return Scenario(
-        function, given, plans=plans, fails=fails, machine=True, layer="networks", prepare=prepare
-    )
-
-
+ETH7 = {"name": "eth7", "noifupdown": True}
 on = on_machine()
+
+
+def managed(prepare: str = FILES, **given: Any) -> Scenario:
+    return on("network.managed", prepare, **{**ETH7, **given})
+
+
+def with_tool(
+    tool: str, prepare: str = "", function: str = "network.managed", **given: Any
+) -> Scenario:
+    """A scenario of a tool that the layer `networks` has, or that is recorded: it needs none."""
+    return on(function, prepare, layer="networks", **{**ETH7, "provider": tool, **given})
 
 
 SCENARIOS = [

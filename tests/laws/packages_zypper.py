@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laws import Scenario, as_typed
+from laws import Scenario, on_machine
 
 OLD = "zypper -q -n install greeting=1.0; "
 REPOSITORY = {"name": "more", "baseurl": "file:///usr/local/more"}
@@ -17,21 +17,12 @@ MORE += "createrepo_c -q /usr/local/more; "
 THERE = MORE + "zypper -q addrepo --no-gpgcheck file:///usr/local/more more; "
 
 
-def on(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    function, typed = as_typed(function)
-    args |= typed
-    given = {} if "advisory_ids" in args else {"name": "greeting"}
-    return Scenario(
-        f"pkg.{function}" if "." not in function else function,
-        {**given, **args},
-        plans=plans,
-        fails=fails,
-        machine=True,
-        layer="zypper",
-        prepare=prepare,
-    )
+zypper = on_machine("pkg.", layer="zypper")
+
+
+def on(function: str, prepare: str = "", **given: Any) -> Scenario:
+    usual = {} if "advisory_ids" in function else {"name": "greeting"}
+    return zypper(function, prepare, **{**usual, **given})
 
 
 SCENARIOS = [

@@ -5,9 +5,7 @@ fetches.
 
 from __future__ import annotations
 
-from typing import Any
-
-from laws import Scenario
+from laws import on_machine
 
 ENTRY = "deb http://deb.example.org/debian bookworm main"
 LIST = "/etc/apt/sources.list.d/ex.list"
@@ -26,13 +24,7 @@ LOCAL = "rm -f /etc/apt/sources.list.d/*; mkdir -p /srv/repo; touch /srv/repo/Pa
 KEY = f"printf -- '{ARMOUR}' > /k.asc; "
 
 
-def repo(
-    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    given = {"name": ENTRY, "refresh": False, **args}
-    return Scenario(
-        f"pkgrepo.{function}", given, plans=plans, fails=fails, machine=True, prepare=prepare
-    )
+repo = on_machine("pkgrepo.", name=ENTRY, refresh=False)
 
 
 SCENARIOS = [

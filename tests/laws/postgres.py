@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import postgres_server as server
-from laws import Scenario, as_typed
+from laws import Scenario, as_typed, scenario
 
 _NUMBERS = itertools.count()
 MADE = (
@@ -71,33 +71,19 @@ def _named(value: Any, names: dict[str, str]) -> Any:
     return [_named(each, names) for each in value] if isinstance(value, list) else value
 
 
-def on(
-    function: str, *first: str, plans: bool = True, fails: str | None = None, **more: Any
-) -> Scenario:
+def on(function: str, *first: str, **given: Any) -> Scenario:
     """first: statements before it. In arguments <db> and <r> are the scenario's own database and
     role.
     """
     function, typed = as_typed(function)
-    more |= typed
     number = next(_NUMBERS)
     own = function.startswith(("database.", "extension.")) or any(
         "DATABASE" in each for each in first
     )
     names = {"db": f"db{number}" if own else "laws", "r": f"r{number}"}
-    converges = bool(more.pop("converges", True))
-    breaks = more.pop("breaks", None)
-    given = {"db_host": str(server.FOLDER), "db_port": server.PORT, "db_user": "postgres", **more}
-    args = {key: _named(value, names) for key, value in given.items()}
-    setup = _setup(names, first)
-    return Scenario(
-        f"postgres_{function}",
-        args,
-        setup,
-        plans=plans,
-        fails=fails,
-        breaks=breaks,
-        converges=converges,
-    )
+    usual = {"db_host": str(server.FOLDER), "db_port": server.PORT, "db_user": "postgres"}
+    args = {key: _named(value, names) for key, value in {**usual, **given, **typed}.items()}
+    return scenario(f"postgres_{function}", _setup(names, first), **args)
 
 
 MAY = {

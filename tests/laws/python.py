@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 from wheels import write_demo
 
 SPEC = importlib.util.find_spec("pip")
@@ -54,12 +54,9 @@ def made(*words: str) -> Callable[[Path], None]:
 OFFLINE = {"no_index": True, "find_links": "{tmp}/wheels", "bin_env": "{tmp}/v"}
 
 
-def pip(
-    function: str, *words: str, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
+def pip(function: str, *words: str, **given: Any) -> Scenario:
     offline = OFFLINE if function.startswith("installed") else {"bin_env": "{tmp}/v"}
-    given = {"name": "demo", **offline, **args}
-    return Scenario(f"pip.{function}", given, made(*words), plans=plans, fails=fails)
+    return scenario(f"pip.{function}", made(*words), **{"name": "demo", **offline, **given})
 
 
 def with_project(tmp: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import in_folder
 
 START = """#!/bin/sh
 cd "$(dirname "$0")/../have" || exit
@@ -114,24 +114,7 @@ def without_programs(tmp: Path) -> None:
     os.environ["PATH"] = str(tmp)
 
 
-def on(
-    function: str,
-    setup: Callable[[Path], None] = having(),
-    plans: bool = True,
-    fails: str | None = None,
-    breaks: str | None = None,
-    converges: bool = True,
-    **args: Any,
-) -> Scenario:
-    return Scenario(
-        f"rabbitmq_{function}",
-        args,
-        setup,
-        plans=plans,
-        fails=fails,
-        breaks=breaks,
-        converges=converges,
-    )
+on = in_folder("rabbitmq_", having())
 
 
 DOWN = "unable to perform an operation on node 'rabbit@m'"

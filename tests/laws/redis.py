@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 
 class Keeper(socketserver.ThreadingTCPServer):
@@ -128,24 +128,9 @@ with_keys = having(KEYS)
 with_master = having({"master": ["192.0.2.1", "6379"]})
 
 
-def on(
-    function: str,
-    setup: Callable[[Path], None] = with_keys,
-    plans: bool = True,
-    fails: str | None = None,
-    **args: Any,
-) -> Scenario:
-    converges = "expire" not in args
-    given = {"port": PORT, **args}
-    return Scenario(
-        f"redis.{function}",
-        given,
-        setup,
-        plans=plans,
-        fails=fails,
-        converges=converges,
-        stays=["keys"],
-    )
+def on(function: str, setup: Callable[[Path], None] = with_keys, **given: Any) -> Scenario:
+    usual = {"port": PORT, "converges": "expire" not in given, "stays": ["keys"]}
+    return scenario(f"redis.{function}", setup, **{**usual, **given})
 
 
 FULL = {"host": "127.0.0.1", "db": 1, "password": "s3cret"}

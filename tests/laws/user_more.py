@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from laws import Scenario
+from laws import Scenario, on_machine
 
 HASH = (
     "$6$salt$IxDD3jeSOb5eB1CX5LBsqZFVkJdido3OUILO5Ifz5iwMuTS4XMS130MTSuDDl3aCI6WouIL9AjRbLCelDCy.g."
@@ -16,9 +16,7 @@ HAS = f"{USER} printf '%s\\n' 'zoe:{HASH}' | chpasswd -e; "
 OLD = f"{HAS} chage -d 18000 zoe; "
 
 
-def on(prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    args = {"name": "zoe", **args}
-    return Scenario("user.present", args, plans=plans, fails=fails, machine=True, prepare=prepare)
+on = partial(on_machine("user.", name="zoe"), "present")
 
 
 SCENARIOS = [

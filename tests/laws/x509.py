@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import HarnessHere
-from laws import Scenario
+from laws import Scenario, in_folder
 
 from modules.certificates.x509 import building, encoding
 from runner.api import running
@@ -81,14 +81,11 @@ def present(kind: str, **arguments: Any) -> Any:
     return prepare
 
 
-def on(
-    function: str, setup: Any = authority, plans: bool = True, fails: str | None = None, **args: Any
-) -> Scenario:
-    return Scenario(f"x509.{function}", args, setup, plans=plans, fails=fails)
+on = in_folder("x509.", authority)
 
 
-def key(setup: Any = authority, **args: Any) -> Scenario:
-    return on("private_key_managed", setup, **{"algo": "ec", **args})
+def key(setup: Any = authority, **given: Any) -> Scenario:
+    return on("private_key_managed", setup, **{"algo": "ec", **given})
 
 
 def crt(setup: Any = authority, **args: Any) -> Scenario:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from laws import Scenario
+from laws import Scenario, scenario
 
 TEXT = """<?xml version="1.0" encoding="iso-8859-1"?>
 <!DOCTYPE app SYSTEM "app.dtd">
@@ -18,14 +19,12 @@ TEXT = """<?xml version="1.0" encoding="iso-8859-1"?>
 BOMB = '<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;">]><a><port>&c;</port></a>'
 
 
-def on(
-    xpath: str, value: str, plans: bool = True, fails: str | None = None, text: str = TEXT
-) -> Scenario:
+def on(xpath: str, value: str, text: str = TEXT, **given: Any) -> Scenario:
     def setup(folder: Path) -> None:
         (folder / "app.xml").write_text(text)
 
-    args = {"name": "{tmp}/app.xml", "xpath": xpath, "value": value}
-    return Scenario("xml.value_present", args, setup, plans=plans, fails=fails)
+    usual = {"name": "{tmp}/app.xml", "xpath": xpath, "value": value}
+    return scenario("xml.value_present", setup, **usual, **given)
 
 
 SCENARIOS = [

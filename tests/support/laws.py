@@ -90,12 +90,38 @@ def as_typed(line: str) -> tuple[str, dict[str, Any]]:
     return function, named
 
 
+# after and offline are arguments of functions, too
+_OF_SCENARIO = set("plans fails breaks machine layer prepare converges stays".split())
+
+
+def scenario(function: str, setup: Callable[[Path], None] = nothing, /, **given: Any) -> Scenario:
+    """A scenario of what a helper was given: what Scenario has (`plans`, `fails`, ...), and all
+    else as the arguments of the function.
+    """
+    own = {name: given.pop(name) for name in _OF_SCENARIO & given.keys()}
+    return Scenario(function, given, setup, **own)
+
+
+def in_folder(
+    prefix: str = "", usual: Callable[[Path], None] = nothing, **common: Any
+) -> Callable[..., Scenario]:
+    """Return what makes scenarios in a folder: `on("present", prepared, name="{tmp}/x")`.
+
+    prefix: of the functions' names. usual: what prepares the folder where a scenario does not say
+    it. common: what all have.
+    """
+
+    def on(function: str, /, setup: Callable[[Path], None] = usual, **given: Any) -> Scenario:
+        return scenario(prefix + function, setup, **{**common, **given})
+
+    return on
+
+
 def on_machine(
     prefix: str = "",
     usual: str = "",
     *,
     before: str = "",
-    layer: str = "base",
     again: str = "",
     offline: bool = False,
     **common: Any,
@@ -104,31 +130,19 @@ def on_machine(
 
     prefix: of the functions' names (`mysql_`), or of those without a module (`ipset.`). usual: what
     prepares the machine where a scenario does not say it; before: what does in any case. again: the
-    argument with which a function does it in each run. offline: as of Scenario. common: arguments
-    that all have.
+    argument with which a function does it in each run. offline: as of Scenario. common: what all
+    have.
     """
 
-    def on(
-        function: str,
-        /,
-        prepare: str = usual,
-        plans: bool = True,
-        fails: str | None = None,
-        **args: Any,
-    ) -> Scenario:
+    def on(function: str, /, prepare: str = usual, **given: Any) -> Scenario:
         function, typed = as_typed(function)
-        args = {**common, **args, **typed}
-        return Scenario(
-            function if prefix.endswith(".") and "." in function else prefix + function,
-            args,
-            plans=plans,
-            fails=fails,
-            machine=True,
-            layer=layer,
-            prepare=before + prepare,
-            converges=not args.get(again),
-            offline=offline,
-        )
+        whole = prefix.endswith(".") and "." in function
+        given = {**common, **given, **typed}
+        if again:
+            given["converges"] = not given.get(again)
+        name = function if whole else prefix + function
+        made = scenario(name, machine=True, prepare=before + prepare, **given)
+        return replace(made, offline=offline)
 
     return on
 
