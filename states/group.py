@@ -8,6 +8,7 @@ from typing import Any
 
 from modules import file, group, user
 from runner.api import CommandFailed, Done, Fact, Name, OneOrMany, Plan, Planned, StateFailed
+from runner.api.kinds import comes_after
 from states._account import list_meant, refuse_new_account
 
 DECIDES = {"present": "gid members"}
@@ -180,12 +181,6 @@ def _change_members(name: str, now: list[str], wanted: list[str]) -> None:
             group.remove_member(name, login)
 
 
-def autorequire(
-    name: str,
-    members: Sequence[str] | None = None,
-    addusers: Sequence[str] | None = None,
-    **_: object,
-) -> Iterator[tuple[str, str]]:
-    """A group comes after the users that it is to have."""
-    for member in (*(members or ()), *(addusers or ())):
-        yield "user", member
+autorequire = comes_after(
+    "A group comes after the users that it is to have.", members="user", addusers="user"
+)

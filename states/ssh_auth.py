@@ -10,6 +10,7 @@ from modules import file
 from modules.ssh import keys
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed
 from runner.api.claims import Trap
+from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
@@ -224,8 +225,4 @@ def _compared_parts(key: keys.Key | None) -> tuple[str, ...] | None:
     return None if key is None else (key.key, key.kind, key.options)
 
 
-def autorequire(
-    name: str, user: str, config: str = CONFIG, **_: object
-) -> Iterator[tuple[str, str]]:
-    """A key comes after the user whose key it is."""
-    yield "user", user
+autorequire = comes_after("A key comes after the user whose key it is.", user="user")

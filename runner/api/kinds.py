@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from runner.api import Done, Open, Plan, Planned, StateFailed
+from runner.model.paths import folders_above
 from runner.model.records import Record
 
 TYPE_CHECKING = False
@@ -237,19 +238,20 @@ class Kind(Record):
 
 
 def comes_after(
-    description: str, *always: tuple[str, str], **named: str
+    description: str, *always: tuple[str, str], above: str = "", **named: str
 ) -> Callable[..., Iterator[tuple[str, str]]]:
     """The `autorequire` of a module whose states come after some states, and after what their
     arguments name.
 
-    description: for the manual. always: pairs (state module, ID or name).
-    named: the state module of what an argument names.
+    description: for the manual. always: pairs (state module, ID or name). above: the argument that
+    is a path, after whose folders they come. named: the state module of what an argument names.
 
     >>> autorequire = comes_after("It comes after its owner.", ("pkg", "sql"), owner="sql_user")
     """
 
     def autorequire(**arguments: Any) -> Iterator[tuple[str, str]]:
         yield from always
+        yield from (("file", folder) for folder in folders_above(arguments.get(above) or ""))
         for argument, state in named.items():
             names = arguments.get(argument) or ()
             for name in names if isinstance(names, list | tuple) else [names]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from modules import cmd
-from runner.api import claims, folders_above
+from runner.api import claims
+from runner.api.kinds import comes_after
 
 if TYPE_CHECKING:
     from runner.api.claims import Claim
@@ -29,18 +30,12 @@ FUNCTIONS = {
 }
 
 
-def autorequire(
-    name: str,
-    target: str | None = None,
-    user: str | None = None,
-    identity: object = None,
-    **_: object,
-) -> Iterator[tuple[str, str]]:
-    """A clone comes after the folders above it, its user, its keys and git itself."""
-    yield "pkg", "git"
-    if user:
-        yield "user", user
-    yield from (("file", folder) for folder in folders_above(target or ""))
+autorequire = comes_after(
+    "A clone comes after the folders above it, its user, its keys and git itself.",
+    ("pkg", "git"),
+    above="target",
+    user="user",
+)
 
 
 def owns(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from modules import file
@@ -18,10 +17,10 @@ from runner.api import (
     Planned,
     StateFailed,
     first_plan,
-    folders_above,
     open_at,
 )
 from runner.api.claims import makes
+from runner.api.kinds import comes_after
 from states import _run_as
 from states.languages._requirements import files
 from states.languages.pip import PipOptions, installed
@@ -217,9 +216,9 @@ def _needs_old_pip(place: str | None, **options: bool) -> None:
 manage = managed  # its older name
 
 
-def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
-    """An environment comes after the folders above it, its user, and venv."""
-    if user:
-        yield "user", user
-    yield "pkg", "python3-venv"
-    yield from (("file", folder) for folder in folders_above(name))
+autorequire = comes_after(
+    "An environment comes after the folders above it, its user, and venv.",
+    ("pkg", "python3-venv"),
+    above="name",
+    user="user",
+)

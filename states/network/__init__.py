@@ -29,6 +29,7 @@ from runner.api import (
     requires_feature,
     split_lines,
 )
+from runner.api.kinds import comes_after
 from runner.api.offline import at_boot, is_offline, offline_as, offline_with
 from states.file._diff import unified
 from states.network import _interface
@@ -450,7 +451,7 @@ PROVIDERS = ip.PROVIDERS
 PACKAGES = ("ifupdown", "netplan.io", "network-manager", "NetworkManager", "systemd-networkd")
 
 
-def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
-    """An interface comes after the package of the tool that configures it."""
-    for package in PACKAGES:
-        yield "pkg", package
+autorequire = comes_after(
+    "An interface comes after the package of the tool that configures it.",
+    *(("pkg", package) for package in PACKAGES),
+)
