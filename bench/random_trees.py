@@ -44,18 +44,11 @@ FUNCTIONS = (
     "fail_with_changes",
     "fail_without_changes",
 )
-KINDS = (
-    "require",
-    "watch",
-    "onchanges",
-    "onfail",
-    "prereq",
-    "listen",
-    "require_any",
-    "watch_any",
-    "onchanges_any",
-    "onfail_any",
-    "onfail_all",
+KINDS = tuple(
+    """
+    require watch onchanges onfail prereq listen require_any watch_any onchanges_any onfail_any
+    onfail_all
+    """.split()
 )
 CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in", "listen_in")
 

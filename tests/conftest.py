@@ -145,15 +145,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # what is there until the session ends, or a module's tests
-HELD = (
-    "guard-",
-    "engine-",
-    "harness-",
-    "hypothesis-",
-    "laws-git-",
-    "laws-gpg-",
-    "runner-postgres-",
-)
+HELD = tuple("guard- engine- harness- hypothesis- laws-git- laws-gpg- runner-postgres-".split())
 
 
 ROOM = 500 << 20  # what the temporary files of a session take

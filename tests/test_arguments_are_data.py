@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 from command import ROOT, Machine
+from hostile import converted, takes
 
 from runner.engine.loader.builtin import library
 from runner.engine.loader.registry import Registry
-from runner.language.arguments.scalars import Mismatch, Shape
+from runner.language.arguments.scalars import Shape
 from runner.language.arguments.schema import schema_of
 
 LINES = "one\nHOSTILE"
@@ -81,66 +82,31 @@ SEVERAL_LINES = {
     "schedule.present": {"job_args", "metadata"},  # JSON on the line of a job; not used
     "systemd.unit": {"contents", "timer"},  # texts of unit files
     # keys and certificates, which may be texts, and what is checked by itself
-    "x509": {
-        "private_key",
-        "public_key",
-        "signing_private_key",
-        "signing_cert",
-        "csr",
-        "append_certs",
-        "text",
-        "check_cmd",
-        "subject",
-        "not_before",
-        "not_after",
-    },
+    "x509": set(
+        """
+        private_key public_key signing_private_key signing_cert csr append_certs text check_cmd
+        subject not_before not_after
+        """.split()
+    ),
     **dict.fromkeys(
         ("docker_container", "docker_network", "docker_volume", "docker_image"),
         "the engine takes JSON, where a line end is a character of a value",
     ),
     "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
 }
-PLAIN_NAMES = [
-    "acl.present(acl_name)",
-    "alternatives.auto(name)",
-    "alternatives.install(name)",
-    "alternatives.remove(name)",
-    "alternatives.set(name)",
-    "apache_conf.enabled(name)",
-    "apache_module.enabled(name)",
-    "apache_site.enabled(name)",
-    "cron.present(user)",
-    "debconf.set(name)",
-    "group.absent(name)",
-    "group.present(members)",
-    "group.present(name)",
-    "iptables.append(chain)",
-    "kmod.present(mods)",
-    "kmod.present(name)",
-    "pip.installed(name)",
-    "pip.installed(pkgs)",
-    "pip.removed(pkgs)",
-    "pkg.downloaded(pkgs)",
-    "pkg.held(name)",
-    "pkg.installed(fromrepo)",
-    "pkg.installed(name)",
-    "pkg.installed(pkgs)",
-    "pkg.installed(sources)",
-    "pkg.latest(name)",
-    "pkg.latest(pkgs)",
-    "pkg.purged(pkgs)",
-    "pkg.removed(name)",
-    "pkg.removed(pkgs)",
-    "pkg.uptodate(pkgs)",
-    "selinux.module_remove(name)",
-    "service.dead(name)",
-    "service.running(name)",
-    "ssh_known_hosts.present(name)",
-    "sysctl.present(name)",
-    "user.absent(name)",
-    "user.present(groups)",
-    "user.present(name)",
-]
+PLAIN_NAMES = """
+    acl.present(acl_name) alternatives.auto(name) alternatives.install(name)
+    alternatives.remove(name) alternatives.set(name) apache_conf.enabled(name)
+    apache_module.enabled(name) apache_site.enabled(name) cron.present(user) debconf.set(name)
+    group.absent(name) group.present(members) group.present(name) iptables.append(chain)
+    kmod.present(mods) kmod.present(name) pip.installed(name) pip.installed(pkgs)
+    pip.removed(pkgs) pkg.downloaded(pkgs) pkg.held(name) pkg.installed(fromrepo)
+    pkg.installed(name) pkg.installed(pkgs) pkg.installed(sources) pkg.latest(name)
+    pkg.latest(pkgs) pkg.purged(pkgs) pkg.removed(name) pkg.removed(pkgs) pkg.uptodate(pkgs)
+    selinux.module_remove(name) service.dead(name) service.running(name)
+    ssh_known_hosts.present(name) sysctl.present(name) user.absent(name) user.present(groups)
+    user.present(name)
+""".split()
 
 
 def texts_of_states() -> Iterator[tuple[str, str, Shape]]:
@@ -153,18 +119,6 @@ def texts_of_states() -> Iterator[tuple[str, str, Shape]]:
             ).parameters.items():
                 if takes(parameter.shape, "/plain"):
                     yield f"{module}.{function}", name, parameter.shape
-
-
-def takes(shape: Shape, value: str) -> bool:
-    """Return whether a text is taken as it is, alone or in a list."""
-    return any(converted(shape, given) in (value, [value]) for given in (value, [value]))
-
-
-def converted(shape: Shape, value: Any) -> Any:
-    try:
-        return shape.convert(value)
-    except Mismatch:
-        return None
 
 
 def may_have_lines(function: str, argument: str, shape: Shape) -> bool:

@@ -55,25 +55,11 @@ def test_laws_of_a_plain_user(part: int) -> None:
 # ---------------------------------------------------------------- what the system says
 
 
-ERRORS = (
-    "EACCES",
-    "EPERM",
-    "EROFS",
-    "ENOSPC",
-    "EDQUOT",
-    "EIO",
-    "ELOOP",
-    "ENAMETOOLONG",
-    "ENOTDIR",
-    "EISDIR",
-    "ENOENT",
-    "EEXIST",
-    "ENOTEMPTY",
-    "EXDEV",
-    "EBUSY",
-    "ETXTBSY",
-    "EMFILE",
-    "EINVAL",
+ERRORS = tuple(
+    """
+    EACCES EPERM EROFS ENOSPC EDQUOT EIO ELOOP ENAMETOOLONG ENOTDIR EISDIR ENOENT EEXIST
+    ENOTEMPTY EXDEV EBUSY ETXTBSY EMFILE EINVAL
+    """.split()
 )
 
 

@@ -210,15 +210,9 @@ class Running:
 
 def warm() -> None:
     """Import what runs need, so that children begin at once."""
-    for name in (
-        "sqlite3",
-        "networkx",
-        "modules.cmd",
-        "modules.file",
-        "runner.pipeline",
-        "states.cmd",
-        "states.file.managed",
-    ):
+    for name in """
+        sqlite3 networkx modules.cmd modules.file runner.pipeline states.cmd states.file.managed
+    """.split():
         importlib.import_module(name)
 
 

@@ -381,14 +381,10 @@ def pipe(*names: str) -> Callable[[Tree], object]:
 
 
 def odd_files() -> Iterator[Case]:
-    for name in (
-        "states/a.sls",
-        "states/top.sls",
-        "states/map.jinja",
-        "states/_states/x.py",
-        "states/_modules/x.py",
-        "states/_grains/x.py",
-    ):
+    for name in """
+        states/a.sls states/top.sls states/map.jinja states/_states/x.py states/_modules/x.py
+        states/_grains/x.py
+    """.split():
         text = "{% import 'map.jinja' as m %}\n" + NOP if name.endswith("jinja") else NOP
         yield Case(
             f"a pipe as {name}",
@@ -408,15 +404,10 @@ def odd_files() -> Iterator[Case]:
         code=None,
         prepare=pipe("pillar/top.sls"),
     )
-    for name in (
-        "grains",
-        "runner.d/x.yaml",
-        "cache/state/lock",
-        "cache/state/temporaries",
-        "cache/state/history.sqlite",
-        "cache/state/debts.sqlite",
-        "cache/templates",
-    ):
+    for name in """
+        grains runner.d/x.yaml cache/state/lock cache/state/temporaries
+        cache/state/history.sqlite cache/state/debts.sqlite cache/templates
+    """.split():
         yield Case(
             f"a pipe as {name}",
             {
@@ -524,27 +515,11 @@ def texts() -> Iterator[Case]:
         'x:\n  file.managed:\n    - name: {target}/f\n    - contents: "a\\0b"\n',
         0,
     )
-    for function in (
-        "file.absent",
-        "file.directory",
-        "file.exists",
-        "file.touch",
-        "file.symlink",
-        "file.append",
-        "file.replace",
-        "host.present",
-        "mount.mounted",
-        "service.running",
-        "pkg.installed",
-        "cron.present",
-        "sysctl.present",
-        "git.latest",
-        "archive.extracted",
-        "kmod.present",
-        "timezone.system",
-        "locale.present",
-        "group.present",
-    ):
+    for function in """
+        file.absent file.directory file.exists file.touch file.symlink file.append file.replace
+        host.present mount.mounted service.running pkg.installed cron.present sysctl.present
+        git.latest archive.extracted kmod.present timezone.system locale.present group.present
+    """.split():
         yield sls(
             f"NUL in {function}", f'x:\n  {function}:\n    - name: "/a\\0b"\n', None
         )._replace(words=("sls", "a", "--test"))

@@ -57,14 +57,10 @@ BRIDGE_OPTIONS = frozenset(
     """.split()
 )
 OFFLOADS = ("gro", "gso", "lro", "rx", "sg", "tso", "tx", "ufo")  # options of a card
-BOND_MODES = (
-    "balance-rr",
-    "active-backup",
-    "balance-xor",
-    "broadcast",
-    "802.3ad",
-    "balance-tlb",
-    "balance-alb",
+BOND_MODES = tuple(
+    """
+    balance-rr active-backup balance-xor broadcast 802.3ad balance-tlb balance-alb
+    """.split()
 )
 # options of a bridge and the names that netplan and NetworkManager have for them
 BRIDGE_NAMES = {

@@ -147,15 +147,7 @@ FEATURES = ("commands", "peers", "sources")
 FILE = "/etc/network/interfaces"
 STATE = "/run/network/ifstate"
 SCRIPTS = {"up": "/etc/network/if-up.d/route-{}", "down": "/etc/network/if-down.d/route-{}"}
-_OTHERS = (
-    "source",
-    "source-directory",
-    "no-auto-down",
-    "no-scripts",
-    "rename",
-    "template",
-    "mapping",
-)
+_OTHERS = tuple("source source-directory no-auto-down no-scripts rename template mapping".split())
 
 
 NEEDED = {"bridge": "bridge-utils", "bond": "ifenslave"}

@@ -367,15 +367,11 @@ FEATURES = {
     ),
     "archives_ahead": Feature(
         "what is in a package is known before it is installed",
-        (
-            "package_lists",
-            "find_archives",
-            "fetch_archives",
-            "control",
-            "contents_words",
-            "placement",
-            "installed_scripts",
-            "kept_by_others",
+        tuple(
+            """
+            package_lists find_archives fetch_archives control contents_words placement
+            installed_scripts kept_by_others
+            """.split()
         ),
     ),
     "digests": Feature(

@@ -24,16 +24,11 @@ from runner.api.offline import is_offline, offline_as
 
 MANAGING = "org.freedesktop.systemd1.manage-units"
 # with one of these a unit's programs are found elsewhere, later, or not needed
-ELSEWHERE = (
-    "RootDirectory",
-    "RootImage",
-    "BindPaths",
-    "BindReadOnlyPaths",
-    "MountImages",
-    "TemporaryFileSystem",
-    "ExtensionImages",
-    "ExecStartPre",
-    "RequiresMountsFor",
+ELSEWHERE = tuple(
+    """
+    RootDirectory RootImage BindPaths BindReadOnlyPaths MountImages TemporaryFileSystem
+    ExtensionImages ExecStartPre RequiresMountsFor
+    """.split()
 )
 ASKED = ("FragmentPath", "ExecStart", "EnvironmentFiles", "User", "DynamicUser", *ELSEWHERE)
 

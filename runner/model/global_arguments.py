@@ -270,28 +270,20 @@ _RELATIONS: Mapping[str, GlobalArgument] = {
 _SILENT: Mapping[str, GlobalArgument] = {
     **dict.fromkeys(("id", "state", "fun", "sls"), GlobalArgument(COMPILER)),
     **dict.fromkeys(
-        (
-            "pillarenv",
-            "providers",
-            "parallel_group",
-            "cmd_opts_include",
-            "runas_password",
-            "require_all",
-            "watch_all",
-            "onchanges_all",
+        tuple(
+            """
+            pillarenv providers parallel_group cmd_opts_include runas_password require_all
+            watch_all onchanges_all
+            """.split()
         ),
         GlobalArgument(NOBODY),
     ),
     "onfail_stop": GlobalArgument(NOBODY, type="bool"),
     **dict.fromkeys(
-        (
-            "group",
-            "success_stdout",
-            "success_stderr",
-            "python_shell",
-            "output_loglevel",
-            "hide_output",
-            "use_vt",
+        tuple(
+            """
+            group success_stdout success_stderr python_shell output_loglevel hide_output use_vt
+            """.split()
         ),
         GlobalArgument(NOBODY, passed_on=True),
     ),

@@ -99,16 +99,11 @@ class Command(Record):
             raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
 
 
-_OF_THE_STATE = (
-    "password",
-    "stateful",
-    "output_loglevel",
-    "hide_output",
-    "ignore_timeout",
-    "use_vt",
-    "success_retcodes",
-    "success_stdout",
-    "success_stderr",
+_OF_THE_STATE = tuple(
+    """
+    password stateful output_loglevel hide_output ignore_timeout use_vt success_retcodes
+    success_stdout success_stderr
+    """.split()
 )
 AnyCommand = Annotated[Command, Group()]
 ScriptCommand = Annotated[

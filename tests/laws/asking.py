@@ -142,30 +142,12 @@ SCENARIOS = [
     Scenario("environ.setenv name=LAWS_D permanent=true", {"value": "1"}, fails="no registry here"),
     Scenario("environ.setenv name=LAWS_E clear_all=true", {"value": "1"}, machine=True),
 ]
-KINDS = (
-    "beacons",
-    "clouds",
-    "engines",
-    "executors",
-    "grains",
-    "log_handlers",
-    "matchers",
-    "modules",
-    "output",
-    "outputters",
-    "pillar",
-    "proxymodules",
-    "renderers",
-    "resources",
-    "returners",
-    "sdb",
-    "serializers",
-    "states",
-    "thorium",
-    "tops",
-    "utils",
-    "wrapper",
-    "all",
+KINDS = tuple(
+    """
+    beacons clouds engines executors grains log_handlers matchers modules output outputters
+    pillar proxymodules renderers resources returners sdb serializers states thorium tops utils
+    wrapper all
+    """.split()
 )
 NEW = {"refresh": True, "extmod_whitelist": ["x"], "extmod_blacklist": ["y"]}
 SCENARIOS += [Scenario(f"saltutil.sync_{kind}", NEW, plans=False) for kind in KINDS]

@@ -100,17 +100,11 @@ def with_configuration(*words: str) -> Callable[[Path], None]:
 
 
 ONE = ("install", "demo==1.0")
-REFUSED = (
-    "no_install",
-    "no_download",
-    "download",
-    "build",
-    "mirrors",
-    "install_options",
-    "allow_all_external",
-    "allow_external",
-    "allow_unverified",
-    "process_dependency_links",
+REFUSED = tuple(
+    """
+    no_install no_download download build mirrors install_options allow_all_external
+    allow_external allow_unverified process_dependency_links
+    """.split()
 )
 LIKE_PIP = {
     "index_url": "http://127.0.0.1:1/",

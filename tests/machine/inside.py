@@ -38,36 +38,17 @@ from runner.engine.rehearsal.namespaces import die_with_parent
 from runner.model.errors import RunnerError
 
 PATIENCE = 600  # seconds for a scenario, on a busy machine
-WATCHED = (
-    "/etc/passwd",
-    "/etc/group",
-    "/etc/shadow",
-    "/var/lib/dpkg/status",
-    "/run/tick",
-    "/var/spool/cron/crontabs/root",
-    "/etc/apt/sources.list",
-    "/etc/hosts",
-    "/etc/fstab",
-    "/etc/aliases",
-    "/etc/timezone",
-    "/etc/localtime",
-    "/etc/sysctl.conf",
-    "/etc/default/locale",
-    "/proc/self/mounts",
-    "/home/zoe/.ssh/authorized_keys",
-    "/etc/apt/sources.list.d/ex.list",
-    "/etc/hostname",
-    "/etc/network/interfaces",
-    "/etc/network/if-up.d/route-eth7",
-    "/var/lib/rpm/rpmdb.sqlite",
-    "/etc/yum.repos.d/local.repo",
-    "/etc/yum.repos.d/old.repo",
-    "/etc/dnf/plugins/versionlock.list",
-    "/etc/zypp/locks",
-    "/etc/zypp/repos.d/local.repo",
-    "/usr/share/greeting/version",
-    "/etc/pacman.conf",
-    "/etc/pacman.d/more.conf",
+WATCHED = tuple(
+    """
+    /etc/passwd /etc/group /etc/shadow /var/lib/dpkg/status /run/tick
+    /var/spool/cron/crontabs/root /etc/apt/sources.list /etc/hosts /etc/fstab /etc/aliases
+    /etc/timezone /etc/localtime /etc/sysctl.conf /etc/default/locale /proc/self/mounts
+    /home/zoe/.ssh/authorized_keys /etc/apt/sources.list.d/ex.list /etc/hostname
+    /etc/network/interfaces /etc/network/if-up.d/route-eth7 /var/lib/rpm/rpmdb.sqlite
+    /etc/yum.repos.d/local.repo /etc/yum.repos.d/old.repo /etc/dnf/plugins/versionlock.list
+    /etc/zypp/locks /etc/zypp/repos.d/local.repo /usr/share/greeting/version /etc/pacman.conf
+    /etc/pacman.d/more.conf
+    """.split()
 )
 BESIDE = re.compile(
     r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants|.*/atjobs/.*|/etc/zypp/locks"

@@ -196,17 +196,11 @@ def test_what_a_crontab_reads_otherwise_than_it_was_written(debian: Debian) -> N
     )
 
 
-OPTIONS = (
-    "mode=0755",
-    "mode=1777",
-    "mode=01777,uid=root",
-    "uid=daemon,gid=daemon",
-    "size=25%",
-    "size=1000000",
-    "size=10k",
-    "nr_inodes=10k",
-    "strictatime",
-    "size=50%",
+OPTIONS = tuple(
+    """
+    mode=0755 mode=1777 mode=01777,uid=root uid=daemon,gid=daemon size=25% size=1000000 size=10k
+    nr_inodes=10k strictatime size=50%
+    """.split()
 )
 
 

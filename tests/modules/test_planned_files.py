@@ -26,40 +26,12 @@ from runner.api import cached_look, changes_allowed, forget_looks, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
 
-PATHS = [
-    ".",
-    "new",
-    "new/text",
-    "new/.hidden",
-    "new/text/below",
-    "new/nothing/below",
-    "new/program",
-    "new/link",
-    "new/dangling",
-    "new/loop",
-    "new/dir",
-    "new/dir/kept",
-    "new/dir/gone",
-    "new/absolute",
-    "new/absolute/kept",
-    "new/dir/../new/text",
-    "new/fifo",
-    "new/empty",
-    "old",
-    "old/kept",
-    "old/gone",
-    "old/moved",
-    "old/added",
-    "old/link",
-    "old/text/..",
-    "moved",
-    "moved/inside",
-    "was",
-    "was/inside",
-    "far40",
-    "far41",
-    "nothing",
-]
+PATHS = """
+    . new new/text new/.hidden new/text/below new/nothing/below new/program new/link
+    new/dangling new/loop new/dir new/dir/kept new/dir/gone new/absolute new/absolute/kept
+    new/dir/../new/text new/fifo new/empty old old/kept old/gone old/moved old/added old/link
+    old/text/.. moved moved/inside was was/inside far40 far41 nothing
+""".split()
 
 
 def there_before(top: Path) -> None:

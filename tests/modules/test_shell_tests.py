@@ -19,21 +19,7 @@ from runner.api import running
 from runner.api.shell_tests import shell_test
 
 SEED = 20261123
-PATHS = (
-    "file",
-    "empty",
-    "dir",
-    "link",
-    "dangling",
-    "pipe",
-    "loop",
-    "program",
-    "locked",
-    "file/x",
-    "none",
-    "dir/",
-    ".",
-)
+PATHS = tuple("file empty dir link dangling pipe loop program locked file/x none dir/ .".split())
 OPERATORS = ("-e", "-f", "-d", "-s", "-L", "-h", "-r", "-w", "-x", "-n", "-z")
 LEFT_TO_A_SHELL = (
     "test -f $HOME",

@@ -168,15 +168,10 @@ def _facts(path: Path) -> tuple[int, int, int, int]:
 Call = Callable[[Ground], object]
 SWAPS: dict[str, Callable[[Ground], None]] = {
     name: getattr(Ground, name)
-    for name in (
-        "link_target",
-        "dangling_target",
-        "link_folder",
-        "link_to_a_folder",
-        "pipe",
-        "links_for_what_is_made",
-        "own_file_for_what_is_made",
-    )
+    for name in """
+        link_target dangling_target link_folder link_to_a_folder pipe links_for_what_is_made
+        own_file_for_what_is_made
+    """.split()
 }
 CALLS: dict[str, tuple[Call, ...]] = {
     "file.write": (

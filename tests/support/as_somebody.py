@@ -20,19 +20,11 @@ from laws import Scenario, all_scenarios
 from trying import tried
 
 # only this capability: the tests, and the Python that runs them, may lie in root's home
-SOMEBODY = (
-    "setpriv",
-    "--reuid",
-    "65534",
-    "--regid",
-    "65534",
-    "--clear-groups",
-    "--bounding-set",
-    "-all,+dac_read_search",
-    "--inh-caps",
-    "+dac_read_search",
-    "--ambient-caps",
-    "+dac_read_search",
+SOMEBODY = tuple(
+    """
+    setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all,+dac_read_search
+    --inh-caps +dac_read_search --ambient-caps +dac_read_search
+    """.split()
 )
 
 

@@ -20,16 +20,10 @@ from pathlib import Path
 import pytest
 from needing import is_root
 
-INSTALLED = (
-    "systemd-sysv",
-    "libpam-systemd",
-    "dbus",
-    "cron",
-    "iproute2",
-    "procps",
-    "openssh-server",
-    "sudo",
-    "age",
+INSTALLED = tuple(
+    """
+    systemd-sysv libpam-systemd dbus cron iproute2 procps openssh-server sudo age
+    """.split()
 )
 # what the tests install
 ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl", "apache2")

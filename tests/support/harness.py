@@ -239,26 +239,13 @@ class Effect(BaseException):
     """Something that a dry run does to the machine."""
 
 
-EFFECTS = {
-    "subprocess.Popen",
-    "os.system",
-    "os.posix_spawn",
-    "os.exec",
-    "os.kill",
-    "socket.connect",
-    "os.remove",
-    "os.rename",
-    "os.link",
-    "os.symlink",
-    "os.chmod",
-    "os.chown",
-    "os.utime",
-    "os.mkdir",
-    "os.rmdir",
-    "os.truncate",
-    "os.setxattr",
-    "os.removexattr",
-}
+EFFECTS = set(
+    """
+    subprocess.Popen os.system os.posix_spawn os.exec os.kill socket.connect os.remove os.rename
+    os.link os.symlink os.chmod os.chown os.utime os.mkdir os.rmdir os.truncate os.setxattr
+    os.removexattr
+    """.split()
+)
 _refusing: list[bool] = []
 
 

@@ -13,33 +13,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-OF_OS = {
-    "stat",
-    "lstat",
-    "access",
-    "readlink",
-    "scandir",
-    "listdir",
-    "walk",
-    "fwalk",
-    "statvfs",
-    "getxattr",
-    "listxattr",
-    "open",
-    "getgrouplist",
-    "path.exists",
-    "path.lexists",
-    "path.isfile",
-    "path.isdir",
-    "path.islink",
-    "path.ismount",
-    "path.samefile",
-    "path.getsize",
-    "path.getmtime",
-    "path.getatime",
-    "path.getctime",
-    "path.realpath",
-}
+OF_OS = set(
+    """
+    stat lstat access readlink scandir listdir walk fwalk statvfs getxattr listxattr open
+    getgrouplist path.exists path.lexists path.isfile path.isdir path.islink path.ismount
+    path.samefile path.getsize path.getmtime path.getatime path.getctime path.realpath
+    """.split()
+)
 MODULES = {
     "shutil": {"which", "disk_usage", "copy", "copy2", "copyfile", "copytree"},
     "glob": {"glob", "iglob"},

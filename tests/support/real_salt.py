@@ -27,28 +27,12 @@ import pytest
 from needing import is_user_0
 from starting import PATIENCE
 
-PACKAGES = (
-    "salt>=3008.3,<3009",
-    "cryptography",
-    "cffi",
-    "pycparser",
-    "distro",
-    "Jinja2",
-    "MarkupSafe",
-    "jmespath",
-    "looseversion",
-    "msgpack",
-    "packaging",
-    "psutil",
-    "PyYAML",
-    "pyzmq",
-    "requests",
-    "certifi",
-    "charset-normalizer",
-    "idna",
-    "urllib3",
-    "tornado",
-    "xxhash",
+PACKAGES = tuple(
+    """
+    salt>=3008.3,<3009 cryptography cffi pycparser distro Jinja2 MarkupSafe jmespath
+    looseversion msgpack packaging psutil PyYAML pyzmq requests certifi charset-normalizer idna
+    urllib3 tornado xxhash
+    """.split()
 )
 
 

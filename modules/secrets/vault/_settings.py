@@ -15,16 +15,11 @@ from runner.api import Record, StateFailed, here, key_folder
 SECONDS = 10.0  # that an answer may take
 LARGEST_TOKEN = 65536  # bytes of a file with one
 # what Salt has besides, for masters that give tokens to minions and for caches of them
-_OF_MASTERS = {
-    "issue",
-    "issue_params",
-    "policies",
-    "cache",
-    "keys",
-    "metadata",
-    "role_name",
-    "config_location",
-}
+_OF_MASTERS = set(
+    """
+    issue issue_params policies cache keys metadata role_name config_location
+    """.split()
+)
 _SERVER = {"url", "verify", "namespace", "timeout"}
 _AUTH = set(
     """

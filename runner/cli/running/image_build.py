@@ -39,17 +39,12 @@ EPOCH = "SOURCE_DATE_EPOCH"
 # package manager -> what it keeps of packages, and writes of its work; ssh: its keys of the machine
 CLEANED = {
     "apk": ("/var/cache/apk/*",),
-    "apt": (
-        "/var/cache/apt/*.bin",
-        "/var/cache/apt/archives/*.deb",
-        "/var/cache/apt/archives/partial/*",
-        "/var/cache/debconf/*-old",
-        "/var/cache/ldconfig/aux-cache",
-        "/var/lib/apt/lists/*",
-        "/var/lib/dpkg/*-old",
-        "/var/log/alternatives.log",
-        "/var/log/apt/*",
-        "/var/log/dpkg.log",
+    "apt": tuple(
+        """
+        /var/cache/apt/*.bin /var/cache/apt/archives/*.deb /var/cache/apt/archives/partial/*
+        /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/apt/lists/*
+        /var/lib/dpkg/*-old /var/log/alternatives.log /var/log/apt/* /var/log/dpkg.log
+        """.split()
     ),
     "dnf": ("/var/cache/dnf/*", "/var/cache/libdnf5/*", "/var/log/dnf*", "/var/log/hawkey.log"),
     "pacman": ("/var/cache/pacman/pkg/*", "/var/lib/pacman/sync/*", "/var/log/pacman.log"),

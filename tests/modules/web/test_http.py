@@ -64,14 +64,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
-    for name in (
-        "http_proxy",
-        "HTTP_PROXY",
-        "https_proxy",
-        "HTTPS_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-    ):
+    for name in "http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY".split():
         monkeypatch.delenv(name, raising=False)
     current = HarnessHere()
     with running(current):

@@ -49,6 +49,8 @@ def result(name: str) -> Result:
     )
 
 
+FAILED = "One or more requisite failed: "
+NO_FAILURE = "State was not run because onfail req did not change"
 NO_CHANGE = "State was not run because none of the onchanges reqs changed"
 
 
@@ -56,9 +58,9 @@ CASES = [
     ("", Verdict.RUN, ""),
     ("require ok", Verdict.RUN, ""),
     ("require dry", Verdict.RUN, ""),
-    ("require fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
-    ("require none; require fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
-    ("require fail; watch failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    ("require fail", Verdict.FAIL, FAILED + "t.fail"),
+    ("require none; require fail", Verdict.FAIL, FAILED + "t.fail"),
+    ("require fail; watch failch", Verdict.FAIL, FAILED + "t.fail, t.failch"),
     ("watch same", Verdict.RUN, ""),
     ("watch ok", Verdict.WATCH, ""),
     ("watch dry", Verdict.WATCH, ""),
@@ -68,64 +70,36 @@ CASES = [
     ("onchanges failch", Verdict.SKIP, NO_CHANGE),
     ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
     ("onchanges_any same; onchanges_any failch", Verdict.SKIP, NO_CHANGE),
-    ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
-    ("onfail dry", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail ok", Verdict.SKIP, NO_FAILURE),
+    ("onfail dry", Verdict.SKIP, NO_FAILURE),
     ("onfail open", Verdict.OPEN, "It would be run if test: open failed"),
-    (
-        "onfail_all ok; onfail_all open",
-        Verdict.SKIP,
-        "State was not run because onfail req did not change",
-    ),
-    ("require fail; onfail open", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("onfail_all ok; onfail_all open", Verdict.SKIP, NO_FAILURE),
+    ("require fail; onfail open", Verdict.FAIL, FAILED + "t.fail"),
     ("onfail ok; onfail fail", Verdict.RUN, ""),
     ("onfail_any ok; onfail_any fail", Verdict.RUN, ""),
-    (
-        "onfail_all ok; onfail_all fail",
-        Verdict.SKIP,
-        "State was not run because onfail req did not change",
-    ),
+    ("onfail_all ok; onfail_all fail", Verdict.SKIP, NO_FAILURE),
     ("onfail_all fail; onfail_all failch", Verdict.RUN, ""),
     ("require_any fail; require_any ok", Verdict.RUN, ""),
-    (
-        "require_any fail; require_any failch",
-        Verdict.FAIL,
-        "One or more requisite failed: t.fail, t.failch",
-    ),
+    ("require_any fail; require_any failch", Verdict.FAIL, FAILED + "t.fail, t.failch"),
     ("watch_any same; watch_any ok; watch_any fail", Verdict.WATCH, ""),
-    (
-        "watch_any failch; watch_any fail",
-        Verdict.FAIL,
-        "One or more requisite failed: t.failch, t.fail",
-    ),
+    ("watch_any failch; watch_any fail", Verdict.FAIL, FAILED + "t.failch, t.fail"),
     ("prereq same", Verdict.SKIP, "No changes detected"),
     ("prereq dry", Verdict.RUN, ""),
     ("prereq ok; prereq same; onfail ok", Verdict.RUN, ""),
     ("prereq ok; prereq same; watch ok; onchanges same", Verdict.RUN, ""),
-    ("prereq ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
-    ("prereq fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("prereq ok; onfail ok", Verdict.SKIP, NO_FAILURE),
+    ("prereq fail", Verdict.FAIL, FAILED + "t.fail"),
     ("prereq same; onfail ok", Verdict.SKIP, "No changes detected"),
-    ("require fail; onfail failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    ("require fail; onfail failch", Verdict.FAIL, FAILED + "t.fail, t.failch"),
     ("require_any skipped", Verdict.RUN, ""),
-    ("require_any skipped; require_any fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("require_any skipped; require_any fail", Verdict.FAIL, FAILED + "t.fail"),
     ("onfail_any stopped", Verdict.RUN, ""),
-    (
-        "onfail_any stopped; onfail_any ok",
-        Verdict.SKIP,
-        "State was not run because onfail req did not change",
-    ),
+    ("onfail_any stopped; onfail_any ok", Verdict.SKIP, NO_FAILURE),
     ("listen fail", Verdict.RUN, ""),
-    ("require fail; onchanges same", Verdict.FAIL, "One or more requisite failed: t.fail"),
-    (
-        "onchanges ok; onfail ok",
-        Verdict.SKIP,
-        "State was not run because onfail req did not change",
-    ),
-    (
-        "onchanges ok; onfail ok; watch same",
-        Verdict.SKIP,
-        "State was not run because onfail req did not change",
-    ),
-    ("watch ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("require fail; onchanges same", Verdict.FAIL, FAILED + "t.fail"),
+    ("onchanges ok; onfail ok", Verdict.SKIP, NO_FAILURE),
+    ("onchanges ok; onfail ok; watch same", Verdict.SKIP, NO_FAILURE),
+    ("watch ok; onfail ok", Verdict.SKIP, NO_FAILURE),
     ("onchanges ok; onfail ok; watch ok", Verdict.WATCH, ""),
     ("onchanges undecided", Verdict.OPEN, "It would be run if test: undecided changed something"),
     ("onchanges undecided; onchanges ok", Verdict.RUN, ""),
@@ -138,7 +112,7 @@ CASES = [
     ("watch quiet; watch ok", Verdict.WATCH, ""),
     ("onfail unprepared", Verdict.RUN, ""),
     ("onfail unprepared; onfail ok", Verdict.RUN, ""),
-    ("onfail noop", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail noop", Verdict.SKIP, NO_FAILURE),
 ]
 
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from as_somebody import SOMEBODY
 from command import Machine
 from needing import may_mount, needs_root
 from starting import PATIENCE
@@ -57,22 +58,6 @@ SLS = """
 {tmp}/own/link:
   file.append: [text: more]
 """
-SOMEBODY = [
-    "setpriv",
-    "--reuid",
-    "65534",
-    "--regid",
-    "65534",
-    "--clear-groups",
-    "--bounding-set",
-    "-all,+dac_read_search",
-]
-SOMEBODY += [
-    "--inh-caps",
-    "+dac_read_search",
-    "--ambient-caps",
-    "+dac_read_search",
-]  # the tests may lie in root's home
 READ_ONLY = 'mount --bind {0} {0}; mount -o remount,ro,bind {0}; exec "$@"'
 
 
@@ -83,14 +68,9 @@ def site(machine: Machine) -> Path:
     for name in ("rewritten", "mode", "gone", "appended", "touched", "from", "open.ini"):
         (site / name).write_text("")
     site.chmod(0o755)
-    theirs = [
-        "theirs",
-        "theirs-kept",
-        "theirs-kept/2001",
-        "theirs-kept/2002",
-        "theirs/pruned",
-        "theirs/pruned/empty",
-    ]
+    theirs = """
+        theirs theirs-kept theirs-kept/2001 theirs-kept/2002 theirs/pruned theirs/pruned/empty
+    """.split()
     for name in theirs:
         (site / name).mkdir()
     (site / "theirs/tidy").touch()
@@ -151,17 +131,7 @@ def test_a_plain_user_in_a_folder_of_his_own_with_files_of_others(
 
 def test_a_plain_user_in_a_sticky_folder(machine: Machine, site: Path) -> None:
     site.chmod(0o1777)
-    names = {
-        "rewritten",
-        "given",
-        "dir",
-        "mode",
-        "gone",
-        "appended",
-        "touched",
-        "moved",
-        "open.ini",
-    }
+    names = set("rewritten given dir mode gone appended touched moved open.ini".split())
     assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
 
 

@@ -163,18 +163,7 @@ def test_eyaml(machine: Machine) -> None:
     words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=x -keyout key.pem"
     run = {"cwd": machine.folder, "check": True, "capture_output": True}
     subprocess.run([*words.split(), "-out", "crt.pem"], **run)  # type: ignore[call-overload]
-    encrypt = [
-        "openssl",
-        "cms",
-        "-encrypt",
-        "-aes-256-cbc",
-        "-binary",
-        "-outform",
-        "DER",
-        "-out",
-        "m",
-        "crt.pem",
-    ]
+    encrypt = "openssl cms -encrypt -aes-256-cbc -binary -outform DER -out m crt.pem".split()
     subprocess.run(encrypt, input=b"swordfish", **run)  # type: ignore[call-overload]
     message = f"ENC[PKCS7,{base64.encodebytes((machine.folder / 'm').read_bytes()).decode()}]"
     folded = "\n".join("    " + line for line in message.splitlines())

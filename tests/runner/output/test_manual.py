@@ -38,17 +38,7 @@ FUNCTIONS = [
 
 # known, and not worth a line on the page: Salt's names for what runner does by itself
 SILENT = frozenset(
-    [
-        "id",
-        "state",
-        "fun",
-        "sls",
-        "pillarenv",
-        "group",
-        "providers",
-        "parallel_group",
-        "cmd_opts_include",
-    ]
+    "id state fun sls pillarenv group providers parallel_group cmd_opts_include".split()
     + ["onfail_stop", "runas_password", "python_shell", "output_loglevel", "hide_output", "use_vt"]
     + ["success_stdout", "success_stderr", "require_all", "watch_all", "onchanges_all"]
 )

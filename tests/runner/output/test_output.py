@@ -60,17 +60,7 @@ SKIPPED = Result(
 def test_salt_keys_of_a_result() -> None:
     data = json_.report(Report((CHANGED, SKIPPED), False))["local"]
     assert list(data) == ["file_|-ok_|-/x_|-managed", "file_|-sk_|-/x_|-managed"]
-    keys = [
-        "name",
-        "changes",
-        "result",
-        "comment",
-        "__sls__",
-        "__run_num__",
-        "start_time",
-        "duration",
-        "__id__",
-    ]
+    keys = "name changes result comment __sls__ __run_num__ start_time duration __id__".split()
     assert list(data["file_|-ok_|-/x_|-managed"]) == keys
     assert data["file_|-sk_|-/x_|-managed"]["__state_ran__"] is False
 

@@ -21,19 +21,10 @@ from runner.cli.commands.formulas import ACTIONS
 from runner.sources.formulas.declared import KEYS
 from runner.sources.formulas.versions import InvalidRange, bounds, nearest_tags, newest
 
-TAGS = [
-    "v0.9",
-    "v1.0.0",
-    "v2.9.0",
-    "2.9.1",
-    "v2.10.0",
-    "v3.0.0-rc1",
-    "3.0.0-beta.2",
-    "stable",
-    "-x",
-    "v99999999999999999999",
-    "1.2.x",
-]
+TAGS = """
+    v0.9 v1.0.0 v2.9.0 2.9.1 v2.10.0 v3.0.0-rc1 3.0.0-beta.2 stable -x v99999999999999999999
+    1.2.x
+""".split()
 
 
 @pytest.mark.parametrize(

@@ -10,25 +10,11 @@ import pytest
 from runner.model.errors import RunnerError
 from runner.sources.fileroots import FileTree
 
-FILES = [
-    "one/top.sls",
-    "one/both.sls",
-    "one/both/init.sls",
-    "one/w/a.sls",
-    "one/w/init.sls",
-    "one/w/x/init.sls",
-    "one/dot.ted/x.sls",
-    "one/file.dot.sls",
-    "one/files/motd",
-    "one/files/.hidden",
-    "one/files/sub/deep.txt",
-    "one/files/a.bak",
-    "two/both/init.sls",
-    "two/only.sls",
-    "two/files/motd",
-    "two/files/more",
-    "dev/d.sls",
-]
+FILES = """
+    one/top.sls one/both.sls one/both/init.sls one/w/a.sls one/w/init.sls one/w/x/init.sls
+    one/dot.ted/x.sls one/file.dot.sls one/files/motd one/files/.hidden one/files/sub/deep.txt
+    one/files/a.bak two/both/init.sls two/only.sls two/files/motd two/files/more dev/d.sls
+""".split()
 
 
 @pytest.fixture
@@ -106,15 +92,9 @@ def test_fetch(tmp_path: Path, roots: Any) -> None:
     assert below(tmp_path, tree.fetch("salt://d.sls?saltenv=dev", "base")) == "dev/d.sls"
     assert below(tmp_path, tree.fetch("salt://a?b", "base")) == "one/a?b"
     assert below(tmp_path, tree.fetch("salt://|a?b", "base")) == "one/a?b"
-    for url in (
-        "salt://nope",
-        "salt://../secret.sls",
-        "/nope",
-        "file:///nope",
-        "http://x/y",
-        "files/motd",
-        "/tmp",
-    ):
+    for url in """
+        salt://nope salt://../secret.sls /nope file:///nope http://x/y files/motd /tmp
+    """.split():
         assert tree.fetch(url, "base") is None
 
 

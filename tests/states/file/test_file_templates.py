@@ -10,18 +10,7 @@ from typing import Any
 import pytest
 from command import Machine
 
-ASKED = [
-    "sls",
-    "slspath",
-    "tpldir",
-    "tplfile",
-    "tplpath",
-    "tpldot",
-    "tplroot",
-    "env",
-    "template",
-    "context",
-]
+ASKED = "sls slspath tpldir tplfile tplpath tpldot tplroot env template context".split()
 PROBE = "".join(f"{{{{ {name} | default('-') }}}}" for name in ASKED)
 LIBRARY = "{% macro where() %}{{ tpldir }} {{ tplfile }}{% endmacro %}"
 PROGRAM = "def run():\n    return repr((context, name, mode, extra, i))\n"
