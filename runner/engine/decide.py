@@ -85,7 +85,7 @@ def _refusals(seen: Seen, pending: Collection[str]) -> Iterator[Decision]:
         return
     if not fired and onchanges:
         yield _refusal(onchanges, "State was not run because none of the onchanges reqs changed")
-    if fired and all(target.undecided for target in firing):
+    if fired and all(target.may_change for target in firing):
         source = f"{firing[0].chunk.state}: {firing[0].chunk.id}"
         told = f"It would be run if {source} changed something"
         yield Decision(Verdict.OPEN, told, decided_by=firing[0].decided_by or source)
@@ -166,7 +166,7 @@ Seen = Sequence[tuple[Edge, Result | None]]
 def _changed(target: Result | None) -> bool:
     if target is None or target.result is False or target.noop:
         return False
-    return target.undecided or bool(target.changes)
+    return target.may_change or bool(target.changes)
 
 
 def sets_off(target: Result | None) -> bool:

@@ -596,7 +596,9 @@ class Executor:
     def _is_heard(self, edge: Edge) -> bool:
         """Return whether a listener hears of a change."""
         source = self._result_of(edge)
-        return source is not None and (bool(source.changes) or source.undecided) and not source.noop
+        return (
+            source is not None and (bool(source.changes) or source.may_change) and not source.noop
+        )
 
     def _listener(self, position: int) -> Result:
         """The reaction of a listener."""

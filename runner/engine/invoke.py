@@ -517,6 +517,8 @@ class Invoker:
         if mode is Mode.REAL:
             return result
         result = self._undecided(result, self._unseen_by_tree(invocation))
+        if result.result is None and not result.changes:  # many do not say what they would change
+            result = result._replace(exact=False)
         if mode is Mode.DRY and result.result is None:
             self._note(invocation, provided.OPEN)
         return result

@@ -84,6 +84,15 @@ class Result(Record):
         clock = time.strftime("%H:%M:%S", time.localtime(self.started))
         return f"{clock}.{int(self.started % 1 * 1_000_000):06d}"
 
+    @property
+    def may_change(self) -> bool:
+        """Return whether nobody knows whether it will change something: what reacts to it may be
+        run.
+        """
+        return self.undecided or (
+            self.result is None and not (self.changes or self.exact or self.noop)
+        )
+
     def outcome(self, dry: bool) -> str:
         """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
         if self.result is False:

@@ -242,7 +242,7 @@ def _plan(comment: str, changes: Mapping[str, Any], stateful: object, alters: Al
     paths = alters.facts()
     return Plan(
         {} if stateful else changes,
-        "" if stateful else comment,
+        comment,
         exact=False,
         why=WHY,
         provides=paths if alters.is_all else [*paths, OPEN],

@@ -373,7 +373,13 @@ def test_a_stateful_command_that_fails_without_a_word_of_its_own(machine: Machin
     machine.write(a=SILENT)
     for words, told in (
         ([], {"real": "exit code 3: no disk", "trial": "exit code 4"}),
-        (["--test"], {"real": "", "trial": "the command of test_name: exit code 5"}),
+        (
+            ["--test"],
+            {
+                "real": 'Command "echo no disk >&2; exit 3" would have been executed',
+                "trial": "the command of test_name: exit code 5",
+            },
+        ),
     ):
         found = machine.results("sls", "a", *words, code=2)
         assert {name: each["comment"] for name, each in found.items()} == told

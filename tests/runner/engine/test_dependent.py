@@ -435,6 +435,48 @@ def test_what_reacts_to_what_is_undecided_is_so_too(machine: Machine) -> None:
     assert (real["reacts"]["changes"], bool(real["in any case"]["changes"])) == ({}, True)
 
 
+OPEN_CHANGES = """
+script: {cmd.script: [name: salt://hello.sh]}
+called: {module.run: [test.echo: [text: hello]]}
+stateful: {cmd.run: [name: echo changed=yes, stateful: true]}
+of the tree: {box.made: []}
+"""
+MAY_CHANGE = {"script": "cmd", "called": "module", "stateful": "cmd", "of the tree": "box"}
+
+
+def test_what_reacts_to_a_change_that_nobody_can_foresee_is_undecided(machine: Machine) -> None:
+    """It is a change for a prereq, too, in the dry run as in the real one."""
+    (machine.folder / "states/hello.sh").write_text("echo hello\n")
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name):\n    'As many are: its dry run names no changes.'\n"
+        "    dry = __opts__['test']\n"
+        "    changes = {} if dry else {name: 'made'}\n"
+        "    return {'name': name, 'result': not dry or None, 'changes': changes, 'comment': ''}\n"
+    )
+    reacting = "".join(
+        f"{kind} {name}: {{{function}: [name: 'true', {kind}: [{module}: {name}]]}}\n"
+        for name, module in MAY_CHANGE.items()
+        for kind, function in {
+            "onchanges": "cmd.run",
+            "watch": "cmd.wait",
+            "listen": "cmd.wait",
+            "prereq": "cmd.run",
+        }.items()
+    )
+    machine.write(open=OPEN_CHANGES + reacting)
+    dry = machine.results("sls", "open", "--test")
+    real = machine.results("sls", "open")
+    assert set(dry) == set(real)
+    for id_, each in real.items():
+        if each["changes"]:
+            assert dry[id_]["result"] is None, id_
+    unchanged = [id_ for id_, each in real.items() if not each["changes"]]
+    assert sorted(unchanged) == sorted(f"listen {name}" for name in MAY_CHANGE)
+    assert dry["onchanges script"]["comment"] == "It would be run if cmd: script changed something"
+    assert f"{len(MAY_CHANGE) * 2} undecided" in machine("sls", "open", "--test").stdout
+
+
 LISTED = """
 puts: {cmd.run: [name: '{tmp}/tool {tmp}/clean/new {tmp}/tidied/new {tmp}/pruned/a/new']}
 cds: {cmd.run: [name: 'for i in free; do echo x > $i/new; done', cwd: '{tmp}']}
