@@ -866,6 +866,12 @@ def test_a_name_of_a_class_means_one_thing_or_two() -> None:
     assert {name for name, many in meanings().items() if many > 2} <= {"Job", "Key", "Settings"}
 
 
+def test_the_test_of_class_names_sees_them(tmp_path: Path) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules/planted.py").write_text("class Look: ...\nclass _Look: ...\n")
+    assert meanings(tmp_path) == {"Look": 2}
+
+
 def lengths() -> Iterator[tuple[str, int]]:
     """Functions with the lines of their bodies, without the docstring."""
     for path in sources():

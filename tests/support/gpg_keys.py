@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public keys of gpg, of nobody, that tests import."""
+"""Keys of gpg: public ones, of nobody, that tests import, and one that is made."""
 
 from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 ADA_ID = "9B2087A53B133AA05A7A336544C6422A0ABCE911"
 ZOE_ID = "E09B3B8036F6AF096CC29D17A39491AC04DF93FC"
@@ -44,3 +49,20 @@ ep4WGCyXUSkzMAD+KI+pRUpXKBdKhq5C7f2+qr4tQbNT92D/fJYCb9SItyUBAMYW
 def armored(key: str) -> str:
     head, tail = (f"-----{word} PGP PUBLIC KEY BLOCK-----\n" for word in ("BEGIN", "END"))
     return f"{head}\n{key.lstrip()}{tail}"
+
+
+@contextmanager
+def key_of_runner(home: Path) -> Iterator[Callable[[str], str]]:
+    """A key ring with a key of `runner`; what encrypts a text for it, armoured."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", ""]
+    gpg += ["--pinentry-mode", "loopback"]
+
+    def run(*words: str, text: str = "") -> str:
+        argv = [*gpg, *words]
+        return subprocess.run(argv, input=text, capture_output=True, text=True, check=True).stdout
+
+    run("--quick-generate-key", "runner", "default", "default")
+    encrypt = ("--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner")
+    yield lambda text: run(*encrypt, text=text)
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)

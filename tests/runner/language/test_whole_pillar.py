@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from gpg_keys import key_of_runner
 from needing import require
 
 
@@ -227,26 +227,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
     require("gpg")
     home = tmp_path_factory.mktemp("keys")
     home.chmod(0o700)
-    gpg = [
-        "gpg",
-        "--homedir",
-        str(home),
-        "--batch",
-        "--quiet",
-        "--passphrase",
-        "",
-        "--pinentry-mode",
-        "loopback",
-    ]
-    subprocess.run(
-        [*gpg, "--quick-generate-key", "runner", "default", "default"],
-        check=True,
-        capture_output=True,
-    )
-    encrypt = [*gpg, "--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner"]
-    done = subprocess.run(encrypt, input="secret", capture_output=True, text=True, check=True)
-    yield home, "".join(f"      {line}\n" for line in done.stdout.splitlines())
-    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)
+    with key_of_runner(home) as encrypted:
+        yield home, "".join(f"      {line}\n" for line in encrypted("secret").splitlines())
 
 
 def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Machine
+from gpg_keys import key_of_runner
 from needing import needs
 
 
@@ -117,31 +118,19 @@ def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     )
 
 
+@pytest.fixture
+def encrypted(machine: Machine) -> Iterator[Callable[[str], str]]:
+    with key_of_runner(machine.folder / "keys") as encrypted:
+        yield encrypted
+
+
 @needs("gpg")
-def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> None:
+def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(
+    machine: Machine, encrypted: Callable[[str], str]
+) -> None:
     keys = machine.folder / "keys"
-    keys.mkdir(mode=0o700)
-    gpg = [
-        "gpg",
-        "--homedir",
-        str(keys),
-        "--batch",
-        "--quiet",
-        "--passphrase",
-        "",
-        "--pinentry-mode",
-        "loopback",
-    ]
-    subprocess.run(
-        [*gpg, "--quick-generate-key", "runner", "default", "default"],
-        check=True,
-        capture_output=True,
-    )
-    encrypt = [*gpg, "--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner"]
-    done = subprocess.run(
-        encrypt, input="hunter2 by gpg", capture_output=True, text=True, check=True
-    )
-    indented = "".join(f"  {line}\n" for line in done.stdout.splitlines())
+    message = encrypted("hunter2 by gpg")
+    indented = "".join(f"  {line}\n" for line in message.splitlines())
     machine.config["gpg_keydir"] = str(keys)
     machine.write(
         a=(
@@ -151,7 +140,7 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
         pillar__top="base:\n  '*':\n    - p\n",
         pillar__p=(
             f"#!yaml|gpg\nword: |\n{indented}\nfolded: >\n{indented}\n"
-            f"literal: '{done.stdout.strip().replace(chr(10), chr(92) + 'n')}'\n"
+            f"literal: '{message.strip().replace(chr(10), chr(92) + 'n')}'\n"
         ),
     )
     out = machine("sls", "a").stdout
@@ -171,10 +160,7 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     whole = machine.answer("show", "pillar", "--show-secrets")
     assert whole.pop("new") == "mackerel by gpg"
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
-    done = subprocess.run(
-        encrypt, input="swordfish by gpg", capture_output=True, text=True, check=True
-    )
-    (machine.folder / "m.asc").write_text(done.stdout)
+    (machine.folder / "m.asc").write_text(encrypted("swordfish by gpg"))
     call = f"gpg.decrypt filename={machine.folder}/m.asc gnupghome={keys}"
     assert machine("call", *call.split(), "bare=True").stdout == "swordfish by gpg\n"
     machine("call", *call.split(), f"output={machine.folder}/plain")
@@ -190,12 +176,10 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     out = machine("sls", "a").stdout
     assert "swordfish" not in out and "**********" in out
     template = "word: {{ 'sword' }}fish alone\n"  # decrypted before Jinja compiles it
-    done = subprocess.run(encrypt, input=template, capture_output=True, text=True, check=True)
-    machine.write(pillar__p=f"#!gpg|jinja|yaml\n{done.stdout}")
+    machine.write(pillar__p=f"#!gpg|jinja|yaml\n{encrypted(template)}")
     assert "swordfish alone" in machine("show", "pillar", "--show-secrets").stdout
     kept = [path for path in (machine.folder / "cache").rglob("*") if path.is_file()]
     assert kept and not [path for path in kept if b"fish alone" in path.read_bytes()]
-    subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
 
 
 OWN = """
