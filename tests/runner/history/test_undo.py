@@ -131,6 +131,8 @@ def test_undo_names_the_runs_that_it_passes_over(machine: Machine) -> None:
     machine("sls", "a")
     machine("sls", "b", "--test")
     machine("sls", "b")
+    of_path = machine.answer("undo", "--path", str(machine.folder / "f"), "--test")
+    assert of_path["later"] == [], "of a path all runs are known"
     for words in (["--test"], []):
         said = machine("undo", *words).stdout.splitlines()
         assert said[0].startswith("Run 3 stays, nothing that it changed can be restored: runner")
@@ -514,6 +516,9 @@ def test_who_watched_what_is_restored_is_named_and_reacts(machine: Machine) -> N
     machine.write(a=WATCHED.replace("VERSION", "one"))
     machine("sls", "a")
     log = machine.folder / "log"
+    (machine.folder / "f").write_text("by hand")
+    assert machine.answer("undo", "--test", code=2)["watchers"] == [], "it is not restored"
+    (machine.folder / "f").write_text("one\n")
     shown = machine("undo", "--test", code=2).stdout
     assert "log) watches what is restored; with --react it reacts too." in shown
     assert "cmd: reload (cmd.execute_shell" in shown and "cannot be undone" in shown
