@@ -236,3 +236,5 @@ def test_a_missing_sls_may_be_ignored() -> None:
     assert pillar(
         {"ok": "ok: 1"}, "gone", "gone*", "ok", optional={("base", "gone"), ("base", "gone*")}
     ) == {"ok": 1}
+    with pytest.raises(CompileError, match="no gone"):
+        pillar({"a": "include: [gone]"}, "gone", "a", optional={("base", "gone")})
