@@ -81,7 +81,7 @@ def _not_kept(was: Snapshot, now: Snapshot, store: ContentStore) -> str:
     """The reason why the history does not have what a path was."""
     if was.type == "other" and (now.type, now.target) != (was.type, was.target):
         return "it was a device, a pipe or a socket; these are not kept"
-    if is_unkept(was) or (was.type == "file" and store.get(was.content) is None):
+    if was.type == "file" and store.get(was.content) is None:
         usual = "its contents were not kept (too large, or the store is not whole)"
         return store.why_lacking(was.content, usual)
     if was.type == "link" and not was.target:

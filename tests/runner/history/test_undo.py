@@ -423,6 +423,7 @@ def test_what_has_become_a_secret_since_is_hidden_in_an_undo(machine: Machine) -
     (machine.folder / "theirs").symlink_to("/to/somebody")
     shown = machine("undo", "--test", code=2).stdout
     assert shown.count("geheim42") == 11, "nobody knows yet that it is one"
+    assert "link: points to /to/before instead of /to/geheim42\n" in shown
 
     def hides(*words: str) -> None:
         done = machine(*words, code=None)
