@@ -28,6 +28,8 @@ TAKING = frozenset(
 WITHOUT_ORDER = TAKING | {"masked"}
 # functions that make nothing: they see what is there in their place
 CHECKING = frozenset(("exists",))
+# functions that keep what is at a path, and the argument that names it
+KEEPING = {"file.copy": "source", "file.rename": "source", "file.hardlink": "target"}
 # (number of the chunk, kind) -> (state module, ID or name) pairs
 Hook = Callable[[int, str], Iterable[tuple[str, str]]]
 
@@ -120,8 +122,8 @@ def _goes_by_its_turn(first: Chunk, then: Chunk) -> bool:
     alters all below its folder alters what the other put there, and a copy of a path has what is
     there before the state of that path changes it.
     """
-    read = [then.args.get("source"), then.fun == "hardlink" and then.args.get("target")]
-    return bool(first.args.get("recurse")) or first.name in read
+    read = then.args.get(KEEPING.get(then.function, ""))
+    return bool(first.args.get("recurse")) or read == first.name
 
 
 def kept(chunks: Sequence[Chunk], nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
