@@ -31,6 +31,15 @@ MISTAKES = [
         "empty text",
     ),
     Mistake(
+        "value that JSON has not",
+        {
+            "web.sls": "{% import_yaml 'd.yaml' as d %}\na:\n  test.nop:\n    - name: «{{ d|tojson }}",
+            "d.yaml": "a: !!binary aGVsbG8=\n",
+        },
+        "bytes is not JSON serializable",
+        "text of one of the values",
+    ),
+    Mistake(
         "key of a list",
         "{% set cfg = [{'port': 1}] %}\na:\n  test.nop:\n    - name: {{ cfg.«port }}\n",
         "has no attribute 'port'",

@@ -234,6 +234,10 @@ _HINTS = (
     ),
     (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
+    (
+        r"not JSON serializable",
+        "JSON has numbers, texts, lists and mappings: `| string` makes a text of one of the values",
+    ),
     (r"JSON", "the text is not JSON"),
     (
         r"values to unpack",
