@@ -170,7 +170,10 @@ def mounted(
         differing += [option for option in surplus if mount.key_of(option) not in hidden]
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
-        raise StateFailed("Mount directory is not present", missing=("file", name))
+        raise StateFailed(
+            f"Mount directory is not present: {name}; `mkmnt: true` makes it",
+            missing=("file", name),
+        )
     if mount_ and present is None:
         file.real_path(name)  # through no link of somebody else
         _require_label(device)

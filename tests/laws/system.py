@@ -132,7 +132,7 @@ SCENARIOS = [
         "mount.mounted name=/mnt/b mkmnt=true persist=false hidden_opts=[x] match_on=[name]",
         **TMPFS,
     ),
-    on("mount.mounted name=/mnt/c", **TMPFS, fails="Mount directory is not present"),
+    on("mount.mounted name=/mnt/c", **TMPFS, fails="/mnt/c; `mkmnt: true` makes it"),
     on(
         "mount.mounted name=/mnt/a opts=size=2M",
         MNT + "mount -t tmpfs -o size=1M tmpfs /mnt/a",
