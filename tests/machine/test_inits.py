@@ -202,33 +202,31 @@ def test_what_does_not_start_fails(debian: Debian, init: str) -> None:
     assert False in [result["result"] for result in results.values()], results
 
 
-@pytest.fixture
-def openrc(debian: Debian, init: str) -> Debian:
-    if init != "openrc":
-        pytest.skip("only OpenRC has this")
-    return debian
+of_openrc = pytest.mark.parametrize("init", ["openrc"], indirect=True, scope="module")
 
 
-def test_runlevels(openrc: Debian) -> None:
-    INITS["openrc"].define(openrc, "early")
-    both(openrc, "early:\n  service.enabled:\n    - runlevels: [boot, default]\n")
-    assert openrc.read("ls -d /etc/runlevels/*/early") == (
+@of_openrc
+def test_runlevels(debian: Debian) -> None:
+    INITS["openrc"].define(debian, "early")
+    both(debian, "early:\n  service.enabled:\n    - runlevels: [boot, default]\n")
+    assert debian.read("ls -d /etc/runlevels/*/early") == (
         "/etc/runlevels/boot/early\n/etc/runlevels/default/early"
     )
-    openrc.tree(
+    debian.tree(
         less="early:\n  service.disabled:\n    - runlevels: boot\n",
         none="early:\n  service.dead:\n    - enable: False\n",
     )
-    openrc.results("sls", "less")
-    assert openrc.read("ls -d /etc/runlevels/*/early") == "/etc/runlevels/default/early"
-    openrc.results("sls", "none")
-    assert openrc.run("ls -d /etc/runlevels/*/early", code=2).stdout == ""
+    debian.results("sls", "less")
+    assert debian.read("ls -d /etc/runlevels/*/early") == "/etc/runlevels/default/early"
+    debian.results("sls", "none")
+    assert debian.run("ls -d /etc/runlevels/*/early", code=2).stdout == ""
 
 
-def test_a_crashed_service_is_started_again(openrc: Debian) -> None:
-    INITS["openrc"].define(openrc, "crash")
-    openrc.tree(crash="crash:\n  service.running: []\n")
-    openrc.results("sls", "crash")
-    openrc.run("pkill -9 -f '[/]usr/local/bin/crash'; sleep 0.3")
-    assert openrc.results("sls", "crash")["crash"]["changes"] == {"crash": True}
-    assert INITS["openrc"].up(openrc, "crash")
+@of_openrc
+def test_a_crashed_service_is_started_again(debian: Debian) -> None:
+    INITS["openrc"].define(debian, "crash")
+    debian.tree(crash="crash:\n  service.running: []\n")
+    debian.results("sls", "crash")
+    debian.run("pkill -9 -f '[/]usr/local/bin/crash'; sleep 0.3")
+    assert debian.results("sls", "crash")["crash"]["changes"] == {"crash": True}
+    assert INITS["openrc"].up(debian, "crash")
