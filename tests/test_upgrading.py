@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command import Machine
+from command import ROOT, Machine
 
 LEFT_BY_0_1_0 = Path(__file__).parent / "data/state-0.1.0"
 # the tree of that machine, whose `restart` has failed so far
@@ -113,3 +114,22 @@ def test_what_a_later_release_left_is_refused_with_words(machine: Machine) -> No
     assert "it cannot be recorded that" in machine("highstate", code=2).stdout
     assert (machine.folder / "motd").read_text() == "by hand\n"
     assert {path.name: path.read_bytes() for path in state.glob("*.sqlite")} == before
+
+
+def test_another_installation_goes_by_nothing_that_one_has_kept(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.write(all="x: {test.nop: []}\ny: {test.nop: [require: [test: x]]}")
+    for _ in range(3):
+        machine("sls", "all")
+    kept = {path: path.read_bytes() for path in machine.folder.glob("cache/compiled/*")}
+    assert kept
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("modules", "states"):
+        (other / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "runner", other / "runner")
+    with (other / "runner/pipeline/kept_plan.py").open("a") as file:
+        file.write("\n\ndef from_bytes(*_):\n    raise RuntimeError('of another one')\n")
+    done = subprocess.run(machine.argv("sls", "all"), capture_output=True, text=True, cwd=other)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.read_bytes() for path in kept} != kept

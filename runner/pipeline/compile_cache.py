@@ -33,7 +33,7 @@ from runner.pipeline.session import Session
 from runner.sources.config.options import EVERYTHING, OF_THE_RUN
 from runner.support.files.text import read_bounded, size_limit
 from runner.support.files.trusted_folder import trusted_folder
-from runner.support.own_modules import revision_of
+from runner.support.own_modules import is_own, revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class CompileCache:
             self._former, data = _parts(folder.read(self._name))
             if not data or self._former.settings != self._settings:
                 return None
-            if revision_of(self._former.code) != self._former.revision:
+            if not is_own(self._former.code, self._former.revision):
                 return None
             plain = {*self._former.plain}
             documents: list[Text] = [

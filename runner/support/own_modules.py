@@ -26,7 +26,7 @@ from _thread import _count as _threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from types import CodeType, MethodType, ModuleType
     from typing import Any
 else:  # importlib and types import more
@@ -132,6 +132,13 @@ def executed(name: str) -> ModuleType | None:
 def revision_of(files: Iterable[str]) -> list[tuple[int, int]]:
     """When each of these files was written, in nanoseconds since 1970, and how long it is."""
     return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
+
+
+def is_own(files: Collection[str], revision: list[tuple[int, int]]) -> bool:
+    """Return whether what was made by the code in these files, as of a revision, is what this
+    program would make: another installation has its own. Raises OSError where one is gone.
+    """
+    return __file__ in files and revision_of(files) == revision
 
 
 class _Executing(ModuleType):

@@ -29,7 +29,7 @@ from runner.model.stdlib import checksum, digest_of, digest_of_text
 from runner.sources.config.options import OF_THE_RUN
 from runner.support.files.group_commit import Version, version
 from runner.support.files.trusted_folder import Untrusted, trusted_folder
-from runner.support.own_modules import revision_of
+from runner.support.own_modules import is_own, revision_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class KeptResults:
             self._known = {}
             with suppress(OSError, ValueError, TypeError, EOFError):
                 code, revision, known = marshal.loads(_unsealed(data))
-                if revision_of(code) == revision:  # a file of it may be gone
+                if is_own(code, revision):
                     self._code, self._known = code, known
         return self._known
 
