@@ -99,15 +99,20 @@ def _quoted(key: str, typed: str, source: Source) -> str:
     """A value in quotes; of a template the expression that gave it."""
     rows = text_to_show(source.file).splitlines() if source.rendered else []
     row = rows[source.line - 1] if 0 < source.line <= len(rows) else ""
-    match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*(\S.*?)\s*$", row)
+    match = re.search(rf"{_of(key)}(\S.*?)\s*$", row)
     written = match[1] if match else typed
     return f'"{written}"' if "'" in written else f"'{written}'"
+
+
+def _of(key: str) -> str:
+    """The expression for a key, with its colon; of no key that ends as it does."""
+    return rf"(?<![\w.-]){re.escape(key)}['\"]?\s*:\s*"
 
 
 def _typed(key: str, source: Source, row: Row) -> str:
     """A value as it stands in its line, behind its key or in a list; empty if that is not seen."""
     if key:
-        match = re.search(rf"{re.escape(key)}['\"]?\s*:\s*([^\s#,\]}}]+)", row(source))
+        match = re.search(rf"{_of(key)}([^\s#,\]}}]+)", row(source))
     elif source.rendered:  # the column is that of the template
         match = _SCALAR.match(re.sub(r"^\s*-\s+", "", row(source)))
     else:

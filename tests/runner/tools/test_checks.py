@@ -117,6 +117,7 @@ def test_values_that_become_text_are_looked_at_at_any_depth(tmp_path: Path) -> N
       ini.options_present:
         - sections:
             s: {errors: off, mask: 022, n: 1, quoted: "022"}
+            u: {heartbeat: None, beat: True}
             t:
               x: true
     /h:
