@@ -245,3 +245,18 @@ def test_what_a_state_with_no_log_is_given_is_not_shown(tmp_path: Path, what: st
     shown = machine(*words).stdout
     assert SECRET not in shown and '"env": "**********"' in shown and '"other"' in shown
     assert SECRET in machine(*words, "--show-secrets").stdout
+
+
+def test_events_say_of_a_silent_state_what_it_is_and_no_more(machine: Machine) -> None:
+    machine.write(
+        a="silent: {cmd.run: [name: echo hushed, no_log: true]}\n"
+        "{tmp}/f: {file.managed: [contents: hushed, no_log: true]}\n"
+        "{tmp}/g: {file.managed: [contents: spoken]}\n"
+    )
+    log = machine.folder / "events"
+    machine("sls", "a", "--events", str(log))
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    comments = [event["comment"] for event in events if event["event"] == "state_planned"]
+    assert comments[:2] == ["**********"] * 2 and "/g is set to be changed" in comments[2]
+    assert "hushed" not in log.read_text()
+    assert f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed" in log.read_text()
