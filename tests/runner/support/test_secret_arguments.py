@@ -260,3 +260,13 @@ def test_events_say_of_a_silent_state_what_it_is_and_no_more(machine: Machine) -
     assert comments[:2] == ["**********"] * 2 and "/g is set to be changed" in comments[2]
     assert "hushed" not in log.read_text()
     assert f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed" in log.read_text()
+
+
+def test_the_values_of_variables_beside_a_mistake_hide_secrets(machine: Machine) -> None:
+    machine.write(
+        a="{% for word in [pillar.password] %}\nx: {{ word.nope.y }}\n{% endfor %}\n",
+        pillar__top="base: {'*': [p]}",
+        pillar__p=f"password: {SECRET}",
+    )
+    told = machine("sls", "a", code=1).stderr
+    assert "with word = '**********'" in told and SECRET not in told
