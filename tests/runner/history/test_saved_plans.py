@@ -192,11 +192,12 @@ def test_another_tree_is_refused_before_it_is_rendered(site: Machine) -> None:
     assert f"the files of {site.folder}/states have changed since" in said
     assert not (site.folder / "out/rendered").exists()
 
-    other = before.replace("0640", "0600") + f"{site.folder}/out/further:\n  file.managed: []\n"
+    other = before.replace("mode: '0640'", "mode: '0600'\n    - backup: true", 1)
+    other += f"{site.folder}/out/further:\n  file.managed: []\n"
     sls.write_text(other)
     (site.folder / "pillar/p.sls").write_text(f"db_password: {SECRET}-new\n")
     said = refused(site, path, "--allow-other-tree")
-    assert re.search(r"out/page: the tree gives it another mode", said)
+    assert re.search(r"out/page: the tree gives it another backup, mode", said)
     assert re.search(r"out/secret: the tree gives it another contents", said)
     assert re.search(r"out/further: it is new, the plan does not have it", said)
     sls.write_text("# a comment\n" + before)
