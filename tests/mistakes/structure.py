@@ -5,6 +5,14 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "what belongs to an argument stands beside it",
+        "a:\n  cmd.run:\n    - name: echo\n    - env:\n      «WHERE: here\n",
+        "cmd.run has no argument 'WHERE'",
+        "",
+        check_only=True,
+        also=("`env` of state 'a' .* is empty: `WHERE` stands beside it", "two more spaces"),
+    ),
+    Mistake(
         "state without a function",
         "a:\n  «file:\n    - name: /x\n",
         "function",

@@ -7,6 +7,7 @@ What a list item or a mapping says is kept as `Item`s with the place where each 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from runner.language.compiler import structure_hints
@@ -261,6 +262,12 @@ class Sls:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
         number comes first.
         """
+        for above, item in itertools.pairwise(items):
+            if above.value is None:
+                message = f"`{above.key}` of {where} is empty: `{item.key}` stands beside it"
+                hint = f"indent it by two more spaces, if it belongs to `{above.key}`"
+                self._warning(message, item.place, hint, "structure")
+                break
         if items and items[0].key in KINDS:
             second = items[1]
             hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
