@@ -353,21 +353,10 @@ def inside_functions(root: Path = ROOT) -> list[str]:
 LATER = {  # and why
     "runner/cli/commands/lsp.py imports runner.tools.lsp.server.serve": "pygls may be missing"
 }
-TO_BE_MOVED = [  # to the top of their files; nothing comes here anew
-    "modules/git/_run.py imports urllib.parse.urlsplit",
-    "modules/slsutil/serializers.py imports plistlib",
-    "modules/slsutil/serializers.py imports pprint",
-    "runner/engine/loader/builtin.py imports importlib.util.find_spec",
-    "runner/engine/loader/builtin.py imports keyword",
-    "runner/engine/loader/registry.py imports functools.partial",
-    "runner/engine/loader/registry.py imports importlib",
-    "runner/engine/partial_changes.py imports opcode",
-    "runner/engine/rehearsal/observation.py imports filecmp",
-]
 
 
 def test_imports_stand_at_the_top() -> None:
-    assert sorted({*inside_functions()}) == sorted([*LATER, *TO_BE_MOVED])
+    assert sorted({*inside_functions()}) == sorted(LATER)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -107,9 +108,7 @@ def logins(of_hosts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
 def host_of(url: str) -> str:
     """The scheme, host and port of a URL."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
+    parts = urllib.parse.urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
 

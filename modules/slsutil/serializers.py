@@ -7,6 +7,8 @@ import ast
 import configparser
 import io
 import json
+import plistlib
+import pprint
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -153,8 +155,6 @@ def _from_toml(text: str, options: dict[str, Any]) -> Any:
 
 
 def _to_python(data: Any, options: dict[str, Any]) -> str:
-    import pprint
-
     return pprint.pformat(data, **options)
 
 
@@ -163,8 +163,6 @@ def _from_python(text: str, options: dict[str, Any]) -> Any:
 
 
 def _to_plist(data: Any, options: dict[str, Any]) -> str | bytes:
-    import plistlib
-
     if isinstance(options.get("fmt"), str):  # FMT_XML, FMT_BINARY
         options["fmt"] = getattr(plistlib, options["fmt"])
     data = plistlib.dumps(data, **options)
@@ -172,8 +170,6 @@ def _to_plist(data: Any, options: dict[str, Any]) -> str | bytes:
 
 
 def _from_plist(text: str | bytes, options: dict[str, Any]) -> Any:
-    import plistlib
-
     if isinstance(options.get("fmt"), str):
         options["fmt"] = getattr(plistlib, options["fmt"])
     return plistlib.loads(text.encode() if isinstance(text, str) else text, **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import opcode
 import traceback
 from collections.abc import Generator
 from types import FunctionType
@@ -152,8 +153,6 @@ def _own_words(error: Exception) -> str:
     """Return what an exception says that a `raise` of ours made: Python's words are for nobody who
     does not see the code.
     """
-    import opcode
-
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

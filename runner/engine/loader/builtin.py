@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
+import keyword
 import os
 import shutil
 from collections.abc import Mapping
@@ -130,9 +132,7 @@ def declares(module: str, function: str) -> bool:
     >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
     (True, False)
     """
-    from importlib.util import find_spec
-
-    spec = find_spec(module)
+    spec = importlib.util.find_spec(module)
     if spec is None or not (spec.origin or "").endswith(".py"):
         return hasattr(import_module(module), function)
     with open(spec.origin or "", "rb") as file:
@@ -149,8 +149,6 @@ def virtual_name(name: str) -> str:
     bare = name[:-1]
     if name[-1:] != "_":
         return name
-    import keyword
-
     reserved = keyword.iskeyword(bare) or hasattr(builtins, bare)
     return bare if reserved or not bare.endswith("_") else name
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
 from contextlib import suppress
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from types import ModuleType
 
 from modules._planned import dry_run
@@ -135,8 +136,6 @@ class Registry:
 
     def refresh(self) -> None:
         """Forget what was loaded from the tree and what was not available (`reload_modules`)."""
-        import importlib
-
         importlib.invalidate_caches()
         self._trees.clear()
         self._states.clear()
@@ -365,8 +364,6 @@ class Registry:
         module, _, function = name.partition(".")
         if module != "sys" or function not in SYS:
             return None
-        from functools import partial
-
         definition = getattr(sys_functions, function)
         bound = partial(definition, self)
         bound.__doc__ = definition.__doc__  # else the page would describe `partial`

@@ -6,6 +6,7 @@ what its states say.
 from __future__ import annotations
 
 import difflib
+import filecmp
 import os
 import re
 import socket
@@ -289,8 +290,6 @@ def _same_bytes(path: str, inside: str, old: os.stat_result, new: os.stat_result
         return stat.S_IFMT(old.st_mode) == stat.S_IFMT(new.st_mode)
     if old.st_size != new.st_size:
         return False
-    import filecmp
-
     try:
         return filecmp.cmp(path, inside, shallow=False)
     except OSError:
