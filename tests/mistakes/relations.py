@@ -9,6 +9,13 @@ NOP = "a:\n  test.nop: []\n"
 
 MISTAKES = [
     Mistake(
+        "a requisite that has no form for any",
+        "a:\n  test.nop:\n    - «prereq_any:\n      - test: b\nb:\n  test.nop: []\n",
+        "no argument 'prereq_any'",
+        "did you mean 'prereq'",
+        check_only=True,
+    ),
+    Mistake(
         "requisite on an ID that does not exist",
         TWO + "    - require:\n      - «test: aa\n",
         "aa",

@@ -5,6 +5,12 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a mapping where a list of mappings belongs",
+        "a:\n  cmd.run:\n    - name: echo\n    - «stateful:\n        test_name: echo\n",
+        "stateful: expected true or false or a list, got a mapping",
+        "write a list: `- stateful:` and below it, indented, `- test_name: \\.\\.\\.`",
+    ),
+    Mistake(
         "what belongs to an argument stands beside it",
         "a:\n  cmd.run:\n    - name: echo\n    - env:\n      «WHERE: here\n",
         "cmd.run has no argument 'WHERE'",

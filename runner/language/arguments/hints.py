@@ -36,7 +36,7 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     if theirs and theirs.text:
         return None
     for candidate in (*own, *others):
-        if word.replace("_", "") == candidate.replace("_", ""):
+        if word.replace("_", "") == candidate.replace("_", "") or word == f"{candidate}_any":
             return candidate
     # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
     own = [name for name in own if not name.startswith(word) or len(name) - len(word) < LONGER]
@@ -81,6 +81,8 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
         if not path.strip():  # `- name: /` would be a dangerous advice
             return f"nothing is left of `{key}` here: a variable of a template may be empty"
         return f"a path begins with a slash: `- {key}: {_scalar(f'/{path}')}`"
+    if title.endswith(("a list", "or mappings")) and isinstance(value, dict) and value:
+        return f"write a list: `- {key}:` and below it, indented, `- {_scalar(str(first))}: ...`"
     # where one value would do, too, a list is no cure for a value that is wrong
     if title.startswith("a list") or (" or a list" in title and "," in str(value)):
         items = (
