@@ -56,7 +56,6 @@ def _architectures() -> list[str]:
     return [word for name in names for word in ("-o", f"APT::Architectures::={name}")]
 
 
-@cached_look("settings of apt", *SETTINGS, f"{SETTINGS[1]}/*")
 def _index() -> list[str]:
     """The option for an index of this run, where apt keeps none."""
     if not any(map(_NO_INDEX.search, _settings())):
@@ -67,6 +66,7 @@ def _index() -> list[str]:
     return ["-o", f"Dir::Cache::srcpkgcache={made['index']}/index"]
 
 
+@cached_look("settings of apt", *SETTINGS, f"{SETTINGS[1]}/*")
 def _settings() -> list[str]:
     """The texts of apt's settings."""
     single, folder = SETTINGS
