@@ -149,7 +149,9 @@ _CODE = pattern(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
 
 @functools.cache
 def _spellings(char: str) -> tuple[str, ...]:
-    """All that a special character may be spelled as, the longest first."""
+    """All that a character may be spelled as, the longest first."""
+    if _is_plain(char):
+        return (char,)
     once = {char, *(spell(char) for spell in SPELLINGS.values())}
     spellings = once | {spelled(text, form) for text in once for form in SPELLINGS}
     for case in (str.lower, str.upper):
@@ -209,20 +211,27 @@ def _around(anchor: str, at: int, value: str, text: str) -> tuple[int, int] | No
     the rest is around it. An expression for all spellings costs as much as reading a template does.
     """
     before, _, after = value.partition(anchor)
-    if text.startswith(value, max(0, at - len(before))) and at >= len(before):
-        return at - len(before), at - len(before) + len(value)
-    starts, ends = {at}, {at + len(anchor)}
-    for char in reversed(before):
-        told = (char,) if _is_plain(char) else _spellings(char)
-        starts = {end - len(one) for end in starts for one in told if text.endswith(one, 0, end)}
-        if not starts:
-            return None
-    for char in after:
-        told = (char,) if _is_plain(char) else _spellings(char)
-        ends = {start + len(one) for start in ends for one in told if text.startswith(one, start)}
-        if not ends:
-            return None
-    return min(starts), max(ends)
+    start = at - len(before)
+    if start >= 0 and text.startswith(value, start):
+        return start, start + len(value)
+    starts = _reached(at, reversed(before), lambda one, end: text.endswith(one, 0, end), -1)
+    ends = starts and _reached(at + len(anchor), after, text.startswith, 1)
+    return (min(starts), max(ends)) if ends else None
+
+
+def _reached(
+    at: int, chars: Iterable[str], stands: Callable[[str, int], bool], way: int
+) -> set[int]:
+    """Where spellings of some characters lead to from a place. stands: tells whether a text is at a
+    place. way: -1 towards the beginning, 1 towards the end.
+    """
+    places = {at}
+    for char in chars:
+        told = _spellings(char)
+        places = {place + way * len(one) for place in places for one in told if stands(one, place)}
+        if not places:
+            break
+    return places
 
 
 _URLSAFE = {"+": "-", "/": "_"}
