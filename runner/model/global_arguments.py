@@ -270,21 +270,17 @@ _RELATIONS: Mapping[str, GlobalArgument] = {
 _SILENT: Mapping[str, GlobalArgument] = {
     **dict.fromkeys(("id", "state", "fun", "sls"), GlobalArgument(COMPILER)),
     **dict.fromkeys(
-        tuple(
-            """
-            pillarenv providers parallel_group cmd_opts_include runas_password require_all
-            watch_all onchanges_all
-            """.split()
-        ),
+        """
+        pillarenv providers parallel_group cmd_opts_include runas_password require_all
+        watch_all onchanges_all
+        """.split(),
         GlobalArgument(NOBODY),
     ),
     "onfail_stop": GlobalArgument(NOBODY, type="bool"),
     **dict.fromkeys(
-        tuple(
-            """
-            group success_stdout success_stderr python_shell output_loglevel hide_output use_vt
-            """.split()
-        ),
+        """
+        group success_stdout success_stderr python_shell output_loglevel hide_output use_vt
+        """.split(),
         GlobalArgument(NOBODY, passed_on=True),
     ),
 }
