@@ -249,6 +249,11 @@ def test_a_secret_is_hidden_as_programs_write_it(writer: str, secret: str, other
     assert known.mask(f"value: {written}") == f"value: {HIDDEN}"
 
 
+@pytest.mark.parametrize("text", ["one-letters-six", "six-letters-two", "letters", "-letters-"])
+def test_a_word_of_a_secret_with_something_else_around_it_is_shown(text: str) -> None:
+    assert secrets("one-letters-two").mask(text) == text
+
+
 @pytest.mark.parametrize("ahead", range(3))
 @pytest.mark.parametrize("behind", range(3))
 def test_a_secret_inside_of_base64_is_hidden(ahead: int, behind: int) -> None:
