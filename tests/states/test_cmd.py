@@ -10,6 +10,8 @@ import pytest
 from command import Machine
 from needing import may_mount
 
+from runner.support.files import group_commit
+
 REACTS = """
 {tmp}/plan:
   file.managed:
@@ -48,6 +50,14 @@ def test_a_command_that_waits_keeps_its_arguments(tmp_path: Path) -> None:
     changes = machine.results("sls", "a")["index"]["changes"]
     assert (changes["stdout"], changes["retcode"]) == (f"read {tmp_path}/cache", 0)
     assert not machine.results("sls", "a")["index"]["changes"]
+
+
+def test_a_script_starts_at_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a="s.sh: {cmd.script: [{source: 'salt://s.sh'}]}\n")
+    (machine.folder / "states/s.sh").write_text("#!/bin/sh\n")
+    took = (machine.results("sls", "a")["s.sh"]["duration"] for _ in range(3))
+    assert min(took) < group_commit.LONGEST_EDIT * 1000, "its scratch folder was waited for"
 
 
 def test_functions_of_an_sls_in_python_are_called(tmp_path: Path) -> None:

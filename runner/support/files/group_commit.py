@@ -62,6 +62,8 @@ ABSENT: Version = ()
 LONGEST_EDIT = 1.0  # seconds that a rename waits for others, of which each takes microseconds
 # the folders that others held for longer, as whoever may read one can
 _HELD_FOR_LONG: set[tuple[int, int]] = set()
+# those that this process holds as its own, by their locks: nobody else renames in them
+OWN_FOLDERS: set[tuple[int, int]] = set()
 
 
 def version(status: os.stat_result) -> Version:
@@ -79,7 +81,8 @@ def version_at(path: str) -> Version:
 
 class one_at_a_time:  # in lower case: used as a function; a generator costs more
     """Hold off the renames of others in an open folder: other threads and other processes. Where
-    somebody holds it for long, who is waited for once, or it cannot be locked, nobody is.
+    somebody holds it for long, who is waited for once, or it cannot be locked, nobody is; nor in a
+    folder that this process holds as its own.
     """
 
     __slots__ = ("_folder", "_is_held")
@@ -101,6 +104,8 @@ class one_at_a_time:  # in lower case: used as a function; a generator costs mor
     def _wait(self) -> None:
         with suppress(OSError):
             at = device_and_inode(os.fstat(self._folder))
+            if at in OWN_FOLDERS:
+                return
             end = 0 if at in _HELD_FOR_LONG else time.monotonic() + LONGEST_EDIT
             while not self._is_held and time.monotonic() <= end:
                 time.sleep(0.001)

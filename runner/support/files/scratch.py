@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 
+from runner.support.files.folder_syncs import device_and_inode
+from runner.support.files.group_commit import OWN_FOLDERS
 from runner.support.files.trusted_folder import SCRATCH
 
 
@@ -23,13 +25,17 @@ class Scratch:
             self.path = tempfile.mkdtemp(prefix=SCRATCH, dir=cache)
             with suppress(FileNotFoundError):  # swept before it was held
                 self._handle = _held(self.path, 0)
-                if os.fstat(self._handle).st_nlink:
+                status = os.fstat(self._handle)
+                if status.st_nlink:
+                    self._at = device_and_inode(status)
+                    OWN_FOLDERS.add(self._at)
                     return
                 os.close(self._handle)
 
     def remove(self) -> None:
         """Remove the folder, as far as that can be done."""
         shutil.rmtree(self.path, ignore_errors=True)
+        OWN_FOLDERS.discard(self._at)
         os.close(self._handle)
 
 
