@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import chrony, file
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, WordsLine
+from runner.api import FilePath, Line, Name, Plan, Planned, WordsLine
 from runner.api.claims import edits
 
 DECIDES = {"managed": "* servers pools"}
@@ -18,7 +18,7 @@ def managed(
     servers: list[Name] | None = None,
     pools: list[Name] | None = None,
     options: WordsLine = "iburst",
-    conf_file: AbsolutePath | None = None,
+    conf_file: FilePath | None = None,
 ) -> Planned:
     """Make sure that chronyd's configuration names these servers and pools, and no others.
 

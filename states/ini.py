@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 from modules import file, ini
 from runner.api import (
-    AbsolutePath,
     AsText,
     Check,
     CommandFailed,
     Done,
+    FilePath,
     Line,
     Plan,
     Planned,
@@ -81,7 +81,7 @@ def _no_ini(path: str) -> str | None:
 
 
 IniFile = Annotated[
-    AbsolutePath,
+    FilePath,
     Check(_no_ini, "file.line, file.replace, file.blockreplace or file.managed keep its form"),
 ]
 

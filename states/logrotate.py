@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file, logrotate
-from runner.api import AbsolutePath, Line, Plan, Planned, Trimmed, WordsLine
+from runner.api import FilePath, Line, Plan, Planned, Trimmed, WordsLine
 from runner.api.claims import edits
 
 owns = edits("conf_file", logrotate.CONFIGURATION)
@@ -18,7 +18,7 @@ def set_(
     key: Trimmed,
     value: bool | int | WordsLine,
     setting: bool | int | WordsLine | None = None,
-    conf_file: AbsolutePath = logrotate.CONFIGURATION,
+    conf_file: FilePath = logrotate.CONFIGURATION,
 ) -> Planned:
     """Make sure that a command of logrotate has a value.
 

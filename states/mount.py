@@ -12,6 +12,7 @@ from runner.api import (
     AbsolutePath,
     Check,
     Done,
+    FilePath,
     Line,
     Name,
     NameOrEmpty,
@@ -95,7 +96,7 @@ def mounted(
     opts: Options | None = None,
     dump: int = 0,
     pass_num: int = 0,
-    config: AbsolutePath = mount.FSTAB,
+    config: FilePath = mount.FSTAB,
     persist: bool = True,
     mount_: bool = True,
     user: Name | None = None,
@@ -264,7 +265,7 @@ def _fstab_change(entry: mount.FstabEntry, config: str, keys: Sequence[str]) -> 
 def unmounted(
     name: AbsolutePath,
     device: Name | None = None,
-    config: AbsolutePath = mount.FSTAB,
+    config: FilePath = mount.FSTAB,
     persist: bool = False,
     user: Name | None = None,
 ) -> Planned:
@@ -331,7 +332,7 @@ def _activated(name: str, persist: bool = True, **_: object) -> str:
 @file.validated
 @at_boot(_activated)
 @offline_as(_swapped_at_boot)
-def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
+def swap(name: Device, persist: bool = True, config: FilePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
     name: The device or file, prepared by mkswap; also its UUID= or LABEL=.
@@ -399,7 +400,7 @@ def fstab_present(
     fs_freq: int = 0,
     fs_passno: int = 0,
     mount_by: Line | None = None,
-    config: AbsolutePath = mount.FSTAB,
+    config: FilePath = mount.FSTAB,
     mount_: bool = True,
     match_on: OneOrMany[Line] | None = None,
     not_change: bool = False,
@@ -473,7 +474,7 @@ def fstab_absent(
     name: NonEmptyLine,
     fs_file: NonEmptyLine,
     mount_by: Line | None = None,
-    config: AbsolutePath = mount.FSTAB,
+    config: FilePath = mount.FSTAB,
 ) -> Planned:
     """Make sure that fstab does not have a line.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file, ntp
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
+from runner.api import FilePath, Line, Name, Plan, Planned, StateFailed
 from runner.api.claims import edits
 
 DECIDES = {"managed": "* servers"}
@@ -14,7 +14,7 @@ owns = edits("conf_file")
 
 @file.validated
 def managed(
-    name: Line, servers: list[Name] | None = None, conf_file: AbsolutePath | None = None
+    name: Line, servers: list[Name] | None = None, conf_file: FilePath | None = None
 ) -> Planned:
     """Make sure that ntpd's configuration names these servers, and no others.
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from modules import file
 from modules.ssh import pairs
-from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
+from runner.api import FilePath, Line, Name, Plan, Planned, Secret, StateFailed
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, Wording, comes_after
 
@@ -35,7 +35,7 @@ def dry_run_check(plan: Plan, name: str, user: str | None = None, **_: object) -
 
 
 def present(
-    name: AbsolutePath,
+    name: FilePath,
     type_: Literal["ed25519", "rsa", "ecdsa"] = "ed25519",
     bits: int | None = None,
     comment: Line = "",

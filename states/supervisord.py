@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import supervisord
-from runner.api import AbsolutePath, Name, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, FilePath, Name, Plan, Planned, StateFailed
 
 
 def running(
@@ -12,7 +12,7 @@ def running(
     restart: bool = False,
     update: bool = False,
     user: Name | None = None,
-    conf_file: AbsolutePath | None = None,
+    conf_file: FilePath | None = None,
     bin_env: AbsolutePath | None = None,
 ) -> Planned:
     """Make sure that a process of supervisor runs.
@@ -66,7 +66,7 @@ def running(
 def dead(
     name: Name,
     user: Name | None = None,
-    conf_file: AbsolutePath | None = None,
+    conf_file: FilePath | None = None,
     bin_env: AbsolutePath | None = None,
 ) -> Planned:
     """Make sure that a process of supervisor does not run.
@@ -98,7 +98,7 @@ def mod_watch(
     restart: bool = True,
     update: bool = False,
     user: Name | None = None,
-    conf_file: AbsolutePath | None = None,
+    conf_file: FilePath | None = None,
     bin_env: AbsolutePath | None = None,
 ) -> Planned:
     """Restart a process after a change of what it watches; read the configuration with update."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 from modules import file, mount, swap
-from runner.api import AbsolutePath, Check, Name, Planned
+from runner.api import Check, FilePath, Name, Planned
 from runner.api.claims import PRESENT, Claim
 from runner.api.kinds import Kind, Property, comes_after
 from runner.api.offline import at_boot, is_offline, offline_as
@@ -58,11 +58,11 @@ def _told_at_boot(name: str, persist: bool = True, **_: object) -> str:
 @file.validated
 @at_boot(_told_at_boot)
 def file_(
-    name: AbsolutePath,
+    name: FilePath,
     size: Size,
     priority: Annotated[int, Check(_priority_problem)] | None = None,
     persist: bool = True,
-    config: AbsolutePath = mount.FSTAB,
+    config: FilePath = mount.FSTAB,
 ) -> Planned:
     """Make sure that a file of this size is swapped to.
 
@@ -128,7 +128,7 @@ def file_(
 
 
 @file.validated
-def absent(name: AbsolutePath, config: AbsolutePath = mount.FSTAB) -> Planned:
+def absent(name: FilePath, config: FilePath = mount.FSTAB) -> Planned:
     """Make sure that a file is not swapped to, and that it is gone, with its line in fstab.
 
     name: The file; one that is no swap file is left alone.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import file, sysctl
-from runner.api import AbsolutePath, Name, NonEmptyLine, Plan, Planned, StateFailed
+from runner.api import FilePath, Name, NonEmptyLine, Plan, Planned, StateFailed
 from runner.api.claims import VALUE, Claim, edits
 from runner.api.offline import at_boot, offline_as
 from states._tools import explained
@@ -60,7 +60,7 @@ def _told_at_boot(name: str, value: object, persist: bool = True, **_: object) -
 def present(
     name: Name,
     value: NonEmptyLine | int | float | bool,
-    config: AbsolutePath | None = None,
+    config: FilePath | None = None,
     persist: bool = True,
 ) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.

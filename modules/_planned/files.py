@@ -413,17 +413,20 @@ class PlannedFiles:
     def entry(self, path: str, follow: bool = True) -> Entry | None:
         """Return what is at a path; None for nothing. Raises OSError where that cannot be seen."""
         try:
-            return self.way(path, follow).entry()
+            entry = self.way(path, follow or path[-1:] == "/").entry()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        return None if path[-1:] == "/" and entry is not None and not entry.is_dir else entry
 
     # ---------------------------------------------------------------- what looks ask
 
     def there(self, path: str, follow: bool) -> Entry:
         """Return what is at a path. Raises OSError."""
-        entry = self.way(path, follow).entry()
+        entry = self.way(path, follow or path[-1:] == "/").entry()
         if entry is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if path[-1:] == "/" and not entry.is_dir:  # only a folder's may end so
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
         return entry
 
     def stat(self, path: str, follow: bool = True) -> os.stat_result:

@@ -31,6 +31,7 @@ from runner.api.argtypes import (
     CheckUnless,
     Column,
     Duration,
+    FilePath,
     Group,
     Hidden,
     Leftovers,

@@ -338,6 +338,10 @@ def name_problem(value: str) -> str | None:
     return line_problem(value)
 
 
+def _file_problem(path: str) -> str | None:
+    return "expected a file, and a path that ends with / is a folder" if path[-1:] == "/" else None
+
+
 def _service_problem(value: str) -> str | None:
     return None if value in ("-.mount", "-.slice") else name_problem(value)
 
@@ -418,6 +422,11 @@ ShellWords = Annotated[str, Check(words_problem)]  # options in one text
 Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
+# of what is no folder
+FilePath = Annotated[
+    AbsolutePath,
+    Check(_file_problem, "write the file's name behind it; file.directory makes folders"),
+]
 Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"
 Secret = Annotated[T, Hidden()]
 AsText = Annotated[T, Spelled()]

@@ -14,6 +14,7 @@ from modules.certificates.x509 import encoding as encoded
 from modules.certificates.x509.library import need
 from runner.api import (
     AbsolutePath,
+    FilePath,
     Group,
     Line,
     Named,
@@ -75,7 +76,7 @@ def dry_run_check(
 
 @file.validated
 def private_key_managed(
-    name: AbsolutePath,
+    name: FilePath,
     algo: Line = "rsa",
     keysize: int | None = None,
     passphrase: Secret[Line] | None = None,
@@ -243,7 +244,7 @@ Certificate = Annotated[CertificateArguments, Group()]
 
 @file.validated
 def certificate_managed(
-    name: AbsolutePath,
+    name: FilePath,
     certificate: Certificate = CertificateArguments(),
     arguments: ManagedFile = FileArguments(),
     **further: Further,
@@ -351,7 +352,7 @@ def _certificate_changes(
 
 @file.validated
 def csr_managed(
-    name: AbsolutePath,
+    name: FilePath,
     private_key: str,
     private_key_passphrase: Secret[Line] | None = None,
     digest: Line = "sha256",
@@ -404,7 +405,7 @@ def csr_managed(
 
 @file.validated
 def crl_managed(
-    name: AbsolutePath,
+    name: FilePath,
     signing_private_key: str,
     revoked: list[dict[str, Any]],
     days_remaining: int | None = None,
@@ -511,7 +512,7 @@ def _signed(
 
 
 @file.validated
-def pem_managed(name: AbsolutePath, text: str, arguments: ManagedFile = FileArguments()) -> Planned:
+def pem_managed(name: FilePath, text: str, arguments: ManagedFile = FileArguments()) -> Planned:
     """Make sure that a file holds PEM entries, with their lines in order.
 
     name: The file.

@@ -88,6 +88,15 @@ def parent(name: str) -> str:
     return name.rstrip("/").rpartition("/")[0] or "/"
 
 
+def put_to(name: str, source: str) -> str:
+    """Return where something goes: into the folder that a path names with a / at its end, unless it
+    is a folder itself. What is there already stays as it is named.
+    """
+    if name[-1:] != "/" or file.lexists(name) or file.is_dir(source):
+        return name
+    return name + source.rstrip("/").rpartition("/")[2]
+
+
 def absence(name: str) -> Collection[Any]:
     """The missing path for the engine. A state that may bring anything may bring a folder that is
     not there either, with all in it.

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.api import AbsolutePath, OneOrMany, StateFailed, here
+from runner.api import FilePath, OneOrMany, StateFailed, here
 
 
-def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
+def accumulated(name: str, filename: FilePath, text: OneOrMany[Any]) -> str:
     """Gather texts for a file that a template or file.blockreplace of this run writes.
 
     name: The accumulator's name; templates read it as `accumulator['name']`.

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, AsText, OneOrMany, Planned
+from runner.api import AsText, FilePath, OneOrMany, Planned
 from states.file import _lines
 from states.file._lines import SourcesOfTexts, TextSources
 
 
 @file.validated
 def append(
-    name: AbsolutePath,
+    name: FilePath,
     text: AsText[OneOrMany[_lines.Value]] | None = None,
     makedirs: bool = False,
     sources: TextSources = SourcesOfTexts(),

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from modules import file
 from modules.file.edits import ending, with_block
-from runner.api import AbsolutePath, Planned, StateFailed
+from runner.api import FilePath, Planned, StateFailed
 from states.file import _edits, _lines
 from states.file._contents import blocks
 from states.file._lines import SourcesOfTexts, TextSources
@@ -17,7 +17,7 @@ NEWLINE = "\n"
 
 @file.validated
 def blockreplace(
-    name: AbsolutePath,
+    name: FilePath,
     marker_start: str = "#-- start managed zone --",
     marker_end: str = "#-- end managed zone --",
     sources: TextSources = SourcesOfTexts(),

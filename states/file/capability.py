@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from modules import file
-from runner.api import AbsolutePath, Name, OneOrMany, Planned, StateFailed
+from runner.api import FilePath, Name, OneOrMany, Planned, StateFailed
 from runner.api.kinds import Kind, Property, Wording
 from states._rights import refuse_plain_user
 
@@ -17,7 +17,7 @@ FILE = Kind(
 )
 
 
-def capability(name: AbsolutePath, caps: OneOrMany[Name]) -> Planned:
+def capability(name: FilePath, caps: OneOrMany[Name]) -> Planned:
     """Make sure that a program's file has just these capabilities (setcap).
 
     A new version of the file has none: let the state watch, or come after, what installs it.

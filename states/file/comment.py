@@ -9,13 +9,13 @@ from functools import partial
 from modules import file
 from modules.file.bounded_regex import matches
 from modules.file.edits import bare, commented_out
-from runner.api import AbsolutePath, Planned, StateFailed
+from runner.api import FilePath, Planned, StateFailed
 from states.file import _edits, _lines
 
 
 @file.validated
 def comment(
-    name: AbsolutePath,
+    name: FilePath,
     regex: str,
     char: str = "#",
     backup: str | bool = ".bak",

@@ -56,6 +56,7 @@ def copy(
     typed_name = name
     if subdir and file.is_dir(name):
         name = f"{name.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}"
+    name = _lines.put_to(name, source)
     occupied = file.lexists(name)
     if file.is_dir(name) and not file.is_dir(source):
         what = f"is replaced by {source}" if force else f"{source} is not copied into it"

@@ -8,13 +8,13 @@ import binascii
 from typing import Literal
 
 from modules import file
-from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
+from runner.api import FilePath, Plan, Planned, StateFailed, here
 from states.file import _lines
 
 
 @file.validated
 def decode(
-    name: AbsolutePath,
+    name: FilePath,
     encoded_data: str | None = None,
     contents_pillar: str | None = None,
     encoding_type: Literal["base64"] = "base64",

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from runner.api import FilePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
 from states.file._nested import refuse_to_replace
 
 
 def hardlink(
-    name: AbsolutePath,
-    target: AbsolutePath,
+    name: FilePath,
+    target: FilePath,
     force: bool = False,
     makedirs: bool = False,
     user: str | int | None = None,

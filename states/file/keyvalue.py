@@ -11,9 +11,9 @@ from modules.file.edits import ending
 from modules.file.large_texts import WholeText, lines_with
 from runner.api import (
     ONE_LINE,
-    AbsolutePath,
     AsText,
     Check,
+    FilePath,
     Line,
     Plan,
     Planned,
@@ -38,7 +38,7 @@ Settings = Annotated[AsText[dict[str, Any]], Check(_problem, ONE_LINE)]
 
 @file.validated
 def keyvalue(
-    name: AbsolutePath,
+    name: FilePath,
     key: Line | None = None,
     value: Text = None,
     key_values: Settings | None = None,

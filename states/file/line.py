@@ -9,13 +9,13 @@ from collections.abc import Collection
 
 from modules import file
 from modules.file.edit_line import LinePlace, edited_line
-from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
+from runner.api import FilePath, Mode, Planned, StateFailed, here
 from states.file import _edits, _lines
 
 
 @file.validated
 def line(
-    name: AbsolutePath,
+    name: FilePath,
     content: str | None = None,
     match: str | None = None,
     mode: str | None = None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from modules import file
 from runner.api import (
-    AbsolutePath,
     AsText,
+    FilePath,
     Leftovers,
     Mode,
     OneOrMany,
@@ -37,7 +37,7 @@ Owner = str | int | None
 
 @file.validated
 def managed(
-    name: AbsolutePath,
+    name: FilePath,
     source: OneOrMany[sources.Source] | None = None,
     source_hash: str | None = None,
     source_hash_name: str | None = None,

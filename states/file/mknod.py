@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from modules import file
-from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from runner.api import FilePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
 from states.file._permissions import before, permissions
 
@@ -18,7 +18,7 @@ _KINDS = {
 
 
 def mknod(
-    name: AbsolutePath,
+    name: FilePath,
     ntype: Literal["p", "c", "b"],
     major: int = 0,
     minor: int = 0,

@@ -24,6 +24,7 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
     if not file.lexists(source):
         comment = f'Source file "{source}" has already been moved out of place'
         return Done(comment, missing=_lines.absence(source))
+    name = _lines.put_to(name, source)
     occupied = file.lexists(name)
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'

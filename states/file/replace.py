@@ -8,13 +8,13 @@ from functools import partial
 from modules import file
 from modules.file.edits import found_in, substituted, takes_cr
 from modules.file.large_texts import LargeText, is_by_lines
-from runner.api import AbsolutePath, Plan, Planned, StateFailed, TextEncoding
+from runner.api import FilePath, Plan, Planned, StateFailed, TextEncoding
 from states.file import _edits, _lines
 
 
 @file.validated
 def replace(
-    name: AbsolutePath,
+    name: FilePath,
     pattern: str,
     repl: str,
     count: int = 0,

@@ -9,7 +9,7 @@ from typing import Any
 from modules import file, pillar
 from modules.slsutil import serializers as kinds
 from modules.slsutil.merging import merged
-from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, TextEncoding, here
+from runner.api import Done, FilePath, Mode, Plan, Planned, StateFailed, TextEncoding, here
 from states.file.managed import managed
 
 COMMENTS = {"yaml": ("#",), "toml": ("#",), "configparser": ("#", ";"), "ini": ("#", ";")}
@@ -17,7 +17,7 @@ COMMENTS = {"yaml": ("#",), "toml": ("#",), "configparser": ("#", ";"), "ini": (
 
 @file.validated
 def serialize(
-    name: AbsolutePath,
+    name: FilePath,
     dataset: Any = None,
     dataset_pillar: str | None = None,
     user: str | int | None = None,

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed, here
+from runner.api import FilePath, Mode, Plan, Planned, StateFailed, here
 from states.file import _lines
 from states.file._nested import refuse_to_replace
 
 
 def symlink(
-    name: AbsolutePath,
+    name: FilePath,
     target: str,
     force: bool = False,
     backupname: str | None = None,

@@ -31,6 +31,8 @@ def touch(
     """
     accessed, modified = _seconds("atime", atime), _seconds("mtime", mtime)
     exists = file.exists(name)
+    if name[-1:] == "/" and not exists:
+        raise StateFailed(f"{name} is no folder (file.directory makes one)", missing=("file", name))
     if not exists and (missing := _lines.parent_lacking(name, makedirs)):
         raise StateFailed(f"Directory not present to touch file {name}", missing=missing)
     kind = "directory" if exists and file.is_dir(name) else "file"

@@ -9,14 +9,12 @@ from functools import partial
 from modules import file
 from modules.file.bounded_regex import matches
 from modules.file.edits import bare, bared_lines
-from runner.api import AbsolutePath, Planned, StateFailed
+from runner.api import FilePath, Planned, StateFailed
 from states.file import _edits, _lines
 
 
 @file.validated
-def uncomment(
-    name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak"
-) -> Planned:
+def uncomment(name: FilePath, regex: str, char: str = "#", backup: str | bool = ".bak") -> Planned:
     """Take the comment sign from the lines that match a regular expression.
 
     name: The file.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from modules import file
 from modules.formats import xml
-from runner.api import AbsolutePath, Line, Plan, Planned, StateFailed
+from runner.api import FilePath, Line, Plan, Planned, StateFailed
 from runner.api.claims import edits
 from runner.api.kinds import comes_after
 
@@ -15,7 +15,7 @@ owns = edits()
 
 
 @file.validated
-def value_present(name: AbsolutePath, xpath: Line, value: str) -> Planned:
+def value_present(name: FilePath, xpath: Line, value: str) -> Planned:
     """Make sure that an element of an XML file has a value.
 
     name: The file.

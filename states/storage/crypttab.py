@@ -11,7 +11,7 @@ from typing import Annotated
 
 from modules import file
 from modules.storage import crypttab
-from runner.api import AbsolutePath, Check, Line, Name, Plan, Planned
+from runner.api import Check, FilePath, Line, Name, Plan, Planned
 from runner.api.claims import PART, Claim
 from runner.api.kinds import Kind, Property
 from states.storage._mapped import MappedName
@@ -82,7 +82,7 @@ def present(
     device: Field,
     key_file: Field | None = None,
     options: Options | None = None,
-    config: AbsolutePath = crypttab.PATH,
+    config: FilePath = crypttab.PATH,
 ) -> Planned:
     """Make sure that a start opens an encrypted device: that crypttab has its line, and no other of
     that name. Nothing is opened now. The first file systems need `update-initramfs -u` after it.
@@ -139,7 +139,7 @@ def present(
 
 
 @file.validated
-def absent(name: Listed, config: AbsolutePath = crypttab.PATH) -> Planned:
+def absent(name: Listed, config: FilePath = crypttab.PATH) -> Planned:
     """Make sure that no start opens an encrypted device of this name. One that is open stays so.
 
     name: Its name below /dev/mapper.
