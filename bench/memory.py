@@ -121,11 +121,16 @@ LINE_EDITS = {
     "ini.sections_present": "[sections: [a]]",
     "ini.sections_absent": "[sections: [a]]",
 }
+PATCH = """--- a
++++ b
+@@ -1 +1 @@
+-old 000000000000 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
++new
+"""
 REFUSED = {  # what reads all of a file
     "mount.fstab_present": "[config: FOLDER/target, name: /dev/x, fs_vfstype: ext4, fs_file: /x]",
     "sysctl.present": "[config: FOLDER/target, name: kernel.panic, value: 1]",
     "file.serialize": "[dataset: {a: 1}, serializer: yaml, merge_if_exists: true]",
-    "file.patch": "[source: FOLDER/states/x.sls]",
 }
 PRINTS = "x:\n  cmd.run:\n    - name: head -c 1073741824 /dev/zero | tr '\\0' x\n"
 GUARD = "x:\n  cmd.run:\n    - name: 'true'\n    - unless: head -c 1073741824 /dev/zero; false\n"
@@ -230,6 +235,29 @@ CASES = [
             bound=EDITED,
         )
         for function, arguments in REFUSED.items()
+    ),
+    Case(
+        "file.patch of 1 GB",
+        both(
+            lines("target", 1024, "old"),
+            text("states/p", PATCH),
+            sls("FOLDER/target:\n  file.patch:\n    - source: salt://p\n"),
+        ),
+        ("sls", "x"),
+        bound=EDITED,
+        seconds=5 * SECONDS,
+    ),
+    Case(
+        "a template that puts out 100 MB",
+        both(
+            text(
+                "states/t",
+                "{% set big = 'y' * 1000000 %}{% for j in range(100) %}{{ big }}{% endfor %}",
+            ),
+            sls(managed("salt://t", RENDERED)),
+        ),
+        ("sls", "x"),
+        2,
     ),
     Case("a command that prints 1 GB", sls(PRINTS), ("sls", "x"), bound=EDITED),
     Case("a guard that prints 1 GB", sls(GUARD), ("sls", "x", "--test"), bound=EDITED),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold
     from modules.file._find import find
     from modules.file._look import *
     from modules.file._owners import *
-    from modules.file._patching import apply_patch, own_temporary_files
+    from modules.file._patching import apply_patch, in_little_memory, own_temporary_files
     from modules.file._paths.walk import real_path
     from modules.file._put_back import put_back
     from modules.file._rights import *
@@ -107,7 +107,7 @@ _SUBMODULES = {
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
             "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes read_table read_values readlink refuse_large same_contents seen stat "
+            "read_bytes read_table read_values readlink same_contents seen stat "
             "why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
@@ -139,7 +139,7 @@ _SUBMODULES = {
         ),
         "_salt.attributes": "chattr check_perms get_selinux_context lsattr",
         "_salt.devices": "get_devmm mknod_blkdev mknod_chrdev mknod_fifo",
-        "_patching": "apply_patch own_temporary_files",
+        "_patching": "apply_patch in_little_memory own_temporary_files",
         "_salt.patching": "patch seek_read seek_write",
         "_salt.sources": "apply_template_on_contents extract_hash get_source_sum source_list",
     }.items()

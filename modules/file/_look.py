@@ -238,13 +238,6 @@ def lines_of(path: str) -> Iterator[bytes]:
             yield line
 
 
-@for_states
-def refuse_large(path: str) -> None:
-    """Raise StateFailed for a file that is too large to be read whole."""
-    with opened_to_read(path) as file:
-        limits.refuse_large(_paths.stat_of(file).st_size, path)
-
-
 def note_version(path: str, file: IO[bytes] | FileIO | None) -> None:
     """Note what a file was when a state looked at it, which is going to edit it."""
     if here.chunk is not None and overlay() is None:

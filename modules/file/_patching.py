@@ -12,6 +12,7 @@ from modules.file import _look
 from modules.file._change import alters, make_folders
 from modules.file._contents.write import write
 from modules.file._snapshot import missing_folders, snapshot
+from modules.file.large_texts import large_text
 from runner.api import Unforeseen, for_states, here
 from runner.api.planning import only_files
 
@@ -24,6 +25,7 @@ _NEAR = frozenset(
 )
 _FUZZ = ("-F", "--fuzz=")
 _KEPT = ".orig"  # what does not fit exactly is kept under this name
+MEMORY = 64 << 10  # kB that the program may take
 
 
 def _files(path: str, names: Sequence[str]) -> list[str]:
@@ -50,6 +52,8 @@ def _plan_patch(
     for file, copy in files.items():
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         if _look.is_file(file):
+            if large_text(file):
+                raise Unforeseen(f"the contents of {file}")
             with open(copy, "wb") as target:
                 target.write(_look.read_bytes(file))
     where = [f"--directory={folder}"] if names else [f"{folder}/file"]
@@ -75,6 +79,15 @@ def apply_patch(
     """
     where = f"--directory={path}" if names else path
     return cmd.probe([*argv, *words, where], stdin=text, env=own_temporary_files())
+
+
+@for_states
+def in_little_memory(program: str, size: int) -> list[str]:
+    """The words that start a patch program, which reads a file in parts where it gets no memory for
+    all of it. size: that of the patch, which it holds.
+    """
+    most = MEMORY + size // 256
+    return ["/bin/sh", "-c", f'ulimit -v {most} 2>/dev/null; exec "$@"', "sh", program]
 
 
 @for_states

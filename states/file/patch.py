@@ -106,9 +106,7 @@ class _Patch:
         program = cmd.which("patch")
         if program is None:
             raise StateFailed("patch executable not found on minion", missing=("command", "patch"))
-        self.program = program
-        if not folder:
-            file.refuse_large(path)  # the program holds all of it
+        self.program = file.in_little_memory(program, len(data))
 
     def applied(self) -> Planned:
         """Look whether it fits and is not there yet, then apply it."""
@@ -121,7 +119,7 @@ class _Patch:
         if would.retcode:
             return (yield from self._refused(self._refusal(would)))
         yield Plan(_shown_output(would), "The patch would be applied")
-        argv = [self.program, f"--reject-file={self.rejects or '-'}", "--forward"]
+        argv = [*self.program, f"--reject-file={self.rejects or '-'}", "--forward"]
         names = _names(would.stdout) if self.folder else []
         env = file.own_temporary_files()
         done = (
@@ -144,13 +142,13 @@ class _Patch:
         yield Plan({}, message, in_dry_run=refuse)
         reject_path = f"{here.scratch()}/rejects"
         output = ["--force", f"--reject-file={reject_path}", f"--output={here.scratch()}/patched"]
-        argv = [self.program, *output, "--forward", *self.words, *self.where]
+        argv = [*self.program, *output, "--forward", *self.words, *self.where]
         cmd.probe(argv, stdin=self.text, env=file.own_temporary_files())
         file.write(self.rejects, file.read_bytes(reject_path))
         raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
 
     def _look(self, words: Sequence[str]) -> cmd.Completed:
-        argv = [self.program, "--reject-file=-", "--dry-run", *words, *self.where]
+        argv = [*self.program, "--reject-file=-", "--dry-run", *words, *self.where]
         return cmd.complete(
             argv, stdin=self.text, env=file.own_temporary_files(), python_shell=False
         )

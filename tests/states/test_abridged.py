@@ -21,7 +21,6 @@ from modules.firewalls import ufw
 from modules.ssh import keys, known_hosts
 from runner.api import StateFailed, running
 from states import host
-from states.file.patch import patch
 from states.file.serialize import serialize
 
 WANTED: list[tuple[dict[str, Any], str]] = [
@@ -173,9 +172,6 @@ def test_what_is_read_whole_is_refused_with_its_size(
             _paths.read_text(str(path))
         with pytest.raises(StateFailed, match=refused):
             file.text_to_edit(str(path))
-    (tmp_path / "p").write_text("--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n")
-    with pytest.raises(StateFailed, match=refused):
-        apply(patch, str(path), current=here, source=str(tmp_path / "p"))
     with pytest.raises(StateFailed, match=refused):
         options = {"merge_if_exists": True, "serializer": "json"}
         apply(serialize, str(path), current=here, dataset={"a": 1}, **options)

@@ -10,6 +10,7 @@ from modules import _paths, cmd
 from modules._machine import processes
 from modules.file import _look
 from modules.file._contents import write
+from modules.file._patching import in_little_memory
 from modules.file._salt.arguments import path_given
 from runner.api import StateFailed
 
@@ -26,14 +27,17 @@ def patch(
     """
     processes.needs("patch", "patch")
     target, words = path_given(originalfile), shlex.split(options)
-    argv = ["patch", "--forward", "--reject-file=-", f"--input={path_given(patchfile)}", *words]
+    source = path_given(patchfile)
+    size = _paths.stat(source).st_size if _paths.isfile(source) else 0
+    argv = [*in_little_memory("patch", size), "--forward", "--reject-file=-", f"--input={source}"]
+    argv += [*(["--dry-run"] if dry_run else []), *words]
     if _paths.isdir(target):
         if not any(word.startswith(("-p", "--strip")) for word in words):
             argv.append("--strip=0")
         argv.append(f"--directory={target}")
     else:
         argv += ["--", target]
-    done = cmd.probe([*argv[:1], "--dry-run", *argv[1:]]) if dry_run else cmd.execute(argv)
+    done = cmd.probe(argv) if dry_run else cmd.execute(argv)
     return {"pid": done.pid, "retcode": done.retcode, "stdout": done.stdout, "stderr": done.stderr}
 
 

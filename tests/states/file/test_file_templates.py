@@ -144,3 +144,13 @@ def test_with_other_marks_of_jinja_a_large_template_is_refused(tmp_path: Path) -
     machine.write(a="{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n")
     comment = machine.results("sls", "a", code=2)[f"{tmp_path}/f"]["comment"]
     assert "at most 1 MiB are read" in comment
+
+
+def test_what_a_template_puts_out_is_bounded(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    loop = "{% set big = 'y' * 1000000 %}{% for _ in range(70) %}{{ big }}{% endfor %}"
+    (tmp_path / "states/t").write_text(loop)
+    machine.write(a="{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n")
+    comment = machine.results("sls", "a", code=2)[f"{tmp_path}/f"]["comment"]
+    assert "this puts out more than 64 MiB" in comment
+    assert f"{tmp_path}/states/t" in comment

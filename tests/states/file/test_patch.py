@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,20 @@ def test_a_full_tmp_does_not_stop_a_patch(
         foresee(patch, **arguments, current=HarnessHere(dry=True))
         apply(patch, **arguments, current=HarnessHere())
         assert (folder / "f").read_text() == "ho\n"
+
+
+def test_the_program_takes_no_memory_by_the_size_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, seen = shutil.which("patch"), tmp_path / "seen"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/patch").write_text(f'#!/bin/sh\nulimit -v >>{seen}\nexec {real} "$@"\n')
+    (tmp_path / "bin/patch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    (tmp_path / "a.patch").write_text(FILE)
+    (tmp_path / "f").write_bytes(b"hi\n" + b"line\n" * (2 << 20))
+    arguments = {"name": str(tmp_path / "f"), "source": str(tmp_path / "a.patch")}
+    foresee(patch, **arguments, current=HarnessHere(dry=True))
+    apply(patch, **arguments, current=HarnessHere(opts={"edit_size_limit": 1}))
+    assert (tmp_path / "f").read_bytes()[:8] == b"ho\nline\n"
+    assert set(seen.read_text().split()) == {str(64 << 10)}

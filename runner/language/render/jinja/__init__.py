@@ -72,7 +72,7 @@ class Jinja:
         sls: bool,
         notes: Notes | None = None,
     ) -> Rendered:
-        """A rendered text with its line map.
+        """A rendered text, that of an SLS with its line map.
 
         file: what messages call it. name: its path below the roots, which relative imports start
         from. notes: get what it asks for. Raises RenderError with the place as written.
@@ -81,14 +81,19 @@ class Jinja:
         head = headed(text, file)
         options = _options(self._opts, _key(sls), head)
         keeps_newline = bool(options.get("keep_trailing_newline"))
-        output = _untouched(options, head.text, file, head.lines)
+        output: str | None = _untouched(options, head.text, file, head.lines)
         if output is None:
             environment = self.environment(saltenv, sls, head)
             keeps_newline = environment.keep_trailing_newline
             with environment.asking(notes):
-                output = self._output(environment, head, file, name, context)
-        if text.endswith("\n") and not keeps_newline:  # Jinja takes it from every template
-            output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
+                output = self._output(
+                    environment, head, file, name, context, concat if sls else environment.output
+                )
+        newline = "\n" * (text.endswith("\n") and not keeps_newline)  # Jinja takes it
+        if not isinstance(output, Pieces):
+            return Rendered(output + newline, file)
+        if newline:
+            output = concat((output, Piece.make(newline, file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
 
     def _output(
@@ -98,8 +103,9 @@ class Jinja:
         file: str,
         name: str,
         context: Mapping[str, Any],
-    ) -> Pieces:
-        """Return what an environment makes of a text."""
+        join: Callable[[Iterable[str]], str],
+    ) -> str:
+        """Return what an environment makes of a text. join: makes one of the parts."""
         environment.files[name] = file
         untouched = environment.untouched(head.text)
         if untouched is not None:
@@ -109,7 +115,7 @@ class Jinja:
                 template = environment.template_of(
                     head.text, name, file, dict(environment.globals), head.lines
                 )
-                return concat(template.root_render_func(template.new_context()))
+                return join(template.root_render_func(template.new_context()))
         except Exception as error:
             raise template_error.explain(error, file, environment) from None
 

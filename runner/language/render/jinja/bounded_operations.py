@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from itertools import islice
 
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
@@ -15,11 +16,12 @@ from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 LARGEST = 64 * 1024 * 1024  # characters of a text that one operation makes
 ITEMS = 8 * 1024 * 1024  # items of a list or a mapping
+AT_ONCE = 64  # parts of an output, which take more than their text
 
 
 def check_operation(operator: str, left: Any, right: Any) -> None:
@@ -64,6 +66,18 @@ def joined(parts: tuple[Any, ...]) -> str:
     texts = [str(part) for part in parts]
     if sum(map(len, texts)) > LARGEST:
         raise _far_too_large("~")
+    return "".join(texts)
+
+
+def output(parts: Iterable[str]) -> str:
+    """The output of a template. Raises TooMuch for one that is far too large."""
+    left, texts, size = iter(parts), list[str](), 0
+    while some := tuple(islice(left, AT_ONCE)):
+        texts.append("".join(some))
+        size += len(texts[-1])
+        if size > LARGEST:
+            hint = "is there a loop without end? A large file is copied without `template`"
+            raise TooMuch(f"this puts out more than {LARGEST >> 20} MiB", None, hint, "limit")
     return "".join(texts)
 
 
@@ -147,6 +161,7 @@ class BoundedEnvironment(SandboxedEnvironment):
     """Jinja's sandbox, whose single operations stay in bounds."""
 
     intercepted_binops = frozenset(["+", "*", "**", "%"])
+    output = staticmethod(output)
     joined = staticmethod(joined)  # for the code that codegen.py makes
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
