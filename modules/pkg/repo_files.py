@@ -46,7 +46,7 @@ def repositories(folders: Iterable[str]) -> dict[str, RepositorySection]:
 
 def read(path: str) -> str:
     """Return the text of a file; nothing when it does not exist."""
-    return file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    return file.read_table(path).decode("utf-8", "replace") if file.is_file(path) else ""
 
 
 def with_repository(

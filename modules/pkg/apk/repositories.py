@@ -46,7 +46,7 @@ def files() -> list[str]:
 def _lines(path: str) -> list[str]:
     if not file.is_file(path):
         return []
-    return file.read_bytes(path).decode("utf-8", "replace").splitlines()
+    return file.read_table(path).decode("utf-8", "replace").splitlines()
 
 
 def list_repos() -> dict[str, list[dict[str, Any]]]:

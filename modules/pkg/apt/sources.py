@@ -126,7 +126,7 @@ def files() -> list[str]:
 
 def read(path: str) -> str:
     """The text of a list; empty when there is none."""
-    return file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    return file.read_table(path).decode("utf-8", "replace") if file.is_file(path) else ""
 
 
 def sources(path: str) -> Iterator[AptSource]:

@@ -35,7 +35,7 @@ class Section(Record):
 
 def read(path: str) -> str:
     """Return the text of a configuration file; empty when there is none."""
-    return file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    return file.read_table(path).decode("utf-8", "replace") if file.is_file(path) else ""
 
 
 def sections(path: str) -> Iterator[Section]:

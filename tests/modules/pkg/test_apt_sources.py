@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from harness import HarnessHere
 
+from modules.pkg import repo_files
+from modules.pkg.apk import repositories
 from modules.pkg.apt import sources as apt
-from runner.api import running
+from modules.pkg.pacman import conf
+from runner.api import StateFailed, running
 
 ENTRY = "deb http://deb.example.org/debian bookworm main"
 STANZA = """\
@@ -125,3 +129,14 @@ def test_list_repos_answers_as_salt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ["amd64", "i386"],
         ["y", "z"],
     )
+
+
+@pytest.mark.parametrize("read", [apt.read, repo_files.read, conf.read, repositories._lines])
+def test_a_list_of_repositories_that_is_too_large_is_refused(
+    tmp_path: Path, read: Callable[[str], object]
+) -> None:
+    path = tmp_path / "x.list"
+    path.touch()
+    os.truncate(path, 33 << 20)
+    with pytest.raises(StateFailed, match="at most 32 MiB are read"):
+        read(str(path))
