@@ -23,6 +23,7 @@ from common import COUNT, KILL, KILL_HALFWAY, Ended, Fault, Score, Tree, seeded,
 FILES = 5
 TOGETHER = 20  # files that share a group commit
 SOURCES = 10  # files that are made from others, and share a group commit
+TREES = 10  # states that bring a few files each, and share a group commit
 VERSIONS = 10  # states that edit one file after each other
 SLS = (
     """
@@ -67,6 +68,16 @@ chained-{{ n }}:
 {target}/copied-{{ g }}-{{ n }}:
   file.copy:
     - source: {target}/made-0
+{% endfor %}
+{% for n in range("""
+    + str(TREES)
+    + """) %}
+{target}/tree-{{ n }}:
+  file.recurse:
+    - source: salt://tree
+{target}/new-{{ g }}-{{ n }}:
+  file.recurse:
+    - source: salt://tree
 {% endfor %}
 {% for n in range("""
     + str(VERSIONS)
@@ -136,6 +147,8 @@ class Trial:
     def next(self) -> None:
         self.generation += 1
         self.tree.write("states/source", self.text(self.generation))
+        for name in ("a", "b/c"):
+            self.tree.write(f"states/tree/{name}", self.text(self.generation))
 
     def text(self, generation: int) -> str:
         return f"generation {generation}" + 400 * f" {generation}" + "\n"
@@ -167,6 +180,13 @@ class Trial:
             copied = self.tree.target / f"copied-{new}-{n}"
             text = copied.read_text() if copied.exists() else self.text(new)
             self.score.check(text == self.text(new), f"{how}: copied-{n} is torn")
+        for n in range(TREES):
+            for name in ("a", "b/c"):
+                text = (self.tree.target / f"tree-{n}/{name}").read_text()
+                self.score.check(text in whole, f"{how}: tree-{n}/{name} is torn")
+                made = self.tree.target / f"new-{new}-{n}/{name}"
+                text = made.read_text() if made.exists() else self.text(new)
+                self.score.check(text == self.text(new), f"{how}: new-{n}/{name} is torn")
         for name, lines in (("edited", 2000), ("block", 2003)):
             text = (self.tree.target / name).read_text()
             found = (

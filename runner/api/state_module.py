@@ -57,8 +57,9 @@ class StateModule(Protocol):
     its_file: that file, where it is not the name; or a function of a state's arguments that tells
         it at the state's turn (empty: it is about more than one). For a text that a program puts in
         its place, what `installs_later` of runner.api.durability is told.
-    WRITES_MANY: the functions whose files get their names together: none of them looks at what it
-        has written.
+    WRITES_MANY: the functions whose files get their names together, and with those of other states:
+        none of them looks at what it has written, and each asks `name_files` of
+        runner.api.durability for all others that it looks at.
     NON_IDEMPOTENT: the functions that by their nature change something in each run ("run" of cmd),
         with the reason.
     """

@@ -3,8 +3,8 @@
 
 Such a state has done its work but for the rename, and ends with the others. That nobody can tell:
 only states that look at nothing but their own file are among them (ABOUT_ONE_FILE of their module),
-none that needs another one of them, and whatever else follows comes after the commit. The files of
-one state that has many (WRITES_MANY) get theirs together, too, when it ends.
+none that needs another one of them, and those that have many files (WRITES_MANY), each of which
+they ask about before they look at it. Whatever else follows comes after the commit.
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ class SharedCommit:
     @property
     def is_full(self) -> bool:
         """Return whether no further state is to be waited for: the last one has failed, or there is
-        no room, or it has many files of its own.
+        no room.
         """
-        last, result = next(reversed(self.waiting.items()))
-        many = self._plan.steps[last].writes_many
-        return result.result is not True or many or not GROUP_COMMIT.has_room
+        last = next(reversed(self.waiting.values()))
+        return last.result is not True or not GROUP_COMMIT.has_room
 
     def takes(self, position: int, path: str) -> bool:
         """Return whether the files of a state may get their names later. path: `file_of` it."""
@@ -79,10 +78,9 @@ class SharedCommit:
         path = self.file_of(position)
         return (
             self.takes(position, path)
-            and not self._plan.steps[position].writes_many
             and time.monotonic() - self._since < LONGEST_WAIT
             and (not edges.groups or self._need_none(edges))
-            and GROUP_COMMIT.may_follow(path)
+            and (self._plan.steps[position].writes_many or GROUP_COMMIT.may_follow(path))
         )
 
     def _need_none(self, edges: Edges) -> bool:

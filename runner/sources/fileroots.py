@@ -144,6 +144,7 @@ class FileTree:
         """
         inner = _inside(prefix)
         links: dict[str, str] = {}
+        GROUP_COMMIT.look_around()
         for root in self.folders_of(saltenv):
             for folder, folders, files in os.walk(os.path.join(root, inner)):
                 for name in (*folders, *files):
@@ -159,6 +160,7 @@ class FileTree:
 
     def _listing(self, saltenv: str) -> tuple[dict[str, str], set[str]]:
         if saltenv not in self._listed:
+            GROUP_COMMIT.look_around()
             files: dict[str, str] = {}
             folders: set[str] = set()
             nothing = self._to_nothing[saltenv] = []

@@ -22,6 +22,7 @@ from runner.api import (
     combine_plans,
     lies_in,
 )
+from runner.api.durability import name_all_files, name_files
 from states.file._folders import managed_below, superfluous
 from states.file._managed import ManagedFile, Writing, intended
 from states.file._permissions import permissions
@@ -96,6 +97,8 @@ def recurse(
             "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'."
         )
     top = name.rstrip("/") or "/"
+    if clean:
+        name_all_files()
     permissions(user, group, None)
     origins = existing(source) if merge else existing(source)[:1]
     if file.lexists(top) and not file.is_dir(top):
@@ -116,6 +119,7 @@ def recurse(
             folder, obstacles.for_folder(folder, make), folder in shown, folder in commented
         )
     for path, url in content.files.items():
+        name_files(path)
         make = partial(
             managed,
             path,
@@ -134,6 +138,7 @@ def recurse(
         )
         parts[path] = _reported_part(path, obstacles.for_file(path, url, make))
     for path, target in content.links.items():
+        name_files(path)
         part = symlink(path, target, force=force_symlinks, user=user, group=group, makedirs=True)
         parts[path] = _reported_part(path, part)
     if clean and file.is_dir(top):

@@ -22,9 +22,10 @@ from runner.support.files import descriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MOST = 64  # folders that are held open; with one more they are synced
+FEWEST = 16  # of a file system: fewer are synced one by one
 
 
 class Unsynced(Record):
@@ -51,6 +52,8 @@ class FolderSyncs:
         self._runs = 0  # of states that are under way, one inside the other
         self._waiting: dict[tuple[int, int], Unsynced] = {}
         self._failures: list[SyncFailure] = []
+        # syncs the file system of a device number, where a descriptor lies; False: one by one
+        self.sync_many: Callable[[int, int], bool] = lambda device, descriptor: False
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -105,9 +108,18 @@ class FolderSyncs:
 
     def _commit(self) -> list[SyncFailure]:
         failures = []
-        for folder in self._waiting.values():
+        by_device: dict[int, list[int]] = {}
+        for (device, _), folder in self._waiting.items():
+            by_device.setdefault(device, []).append(folder.descriptor)
+        synced = {
+            device
+            for device, folders in by_device.items()
+            if len(folders) >= FEWEST and self.sync_many(device, folders[0])
+        }
+        for (device, _), folder in self._waiting.items():
             try:
-                _sync(folder.descriptor)
+                if device not in synced:
+                    _sync(folder.descriptor)
             except OSError as error:
                 problem = error.strerror or str(error)
                 failures.append(SyncFailure(folder.path, folder.who, problem))

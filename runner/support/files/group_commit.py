@@ -31,14 +31,13 @@ from itertools import chain
 from runner.model.chunk import Chunk
 from runner.model.records import Record
 from runner.support.files import descriptors
-from runner.support.files.folder_syncs import FOLDER_SYNCS, device_and_inode
+from runner.support.files.folder_syncs import FEWEST, FOLDER_SYNCS, device_and_inode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 MOST = 128  # files that wait
-FEWEST = 16  # of a file system: fewer are synced one by one
 MOST_DIRTY = 64 << 10  # kB that wait to be written on the whole machine: with more, one by one
 # where syncfs(2) makes durable what fsync(2) does, and says so when it fails
 SYNCED_AS_A_WHOLE = frozenset(("ext3", "ext4", "xfs", "f2fs", "tmpfs"))
@@ -247,14 +246,6 @@ class WaitingText(Record):
 Waiting = WaitingFile | WaitingText
 
 
-def _is_no_file(path: str) -> bool:
-    """Return whether something else than a file is at a path."""
-    try:
-        return not stat.S_ISREG(os.lstat(path).st_mode)
-    except FileNotFoundError:
-        return False
-
-
 class GroupCommit:
     """The files that wait; of one thread."""
 
@@ -266,6 +257,7 @@ class GroupCommit:
         self._joined: dict[int, int] = {}  # who edits a file that waits: whose it is
         self._folders: dict[tuple[int, int], int] = {}  # where they lie, open
         self._targets: set[tuple[int, int, str]] = set()
+        self._above: dict[str, tuple[int, int]] = {}  # the folders above, as far as was asked
         self._nameless: dict[int, list[str]] = {}  # the paths of files that did not get theirs
         self._unsynced: set[int] = set()  # file systems whose files are synced one by one
         self._can_sync: dict[int, bool] = {}  # file systems, by their devices
@@ -371,8 +363,7 @@ class GroupCommit:
         if not descriptors.may_be_held(file.descriptor):
             return False
         if not self.has_room:  # one state writes many
-            self.sync()
-            self._name(self._owner)
+            self.settle()
         folder = self._folders.get(file.at)
         if folder is None:
             folder = descriptors.held(file.folder)
@@ -414,14 +405,26 @@ class GroupCommit:
         if not name.isascii() or name in ("", ".", "..") or "//" in folder or "/." in folder:
             return True
         try:
-            if _is_no_file(path):
-                return True
+            with suppress(FileNotFoundError):
+                at = os.lstat(path)
+                if stat.S_ISDIR(at.st_mode):  # which no file takes the place of
+                    return self._lie_below(at)
+                if not stat.S_ISREG(at.st_mode):
+                    return True
             at = os.stat(folder or ("/" if path[:1] == "/" else "."))
         except FileNotFoundError:  # not yet
             return self.may_concern(folder)
         except OSError:
             return True
         return (at.st_dev, at.st_ino, name.casefold()) in self._targets
+
+    def _lie_below(self, at: os.stat_result) -> bool:
+        """Return whether files that wait lie below a folder."""
+        for path in self._newest:
+            folder = path
+            while (folder := os.path.dirname(folder)) not in self._above:
+                self._above[folder] = device_and_inode(os.stat(folder))
+        return device_and_inode(at) in self._above.values()
 
     def sync(self) -> None:
         """Make the contents of all files durable, where that can be done for many at once."""
@@ -477,6 +480,7 @@ class GroupCommit:
         if not self._files:
             self.is_of_program = False
             self._targets.clear()
+            self._above.clear()
             for folder in self._folders.values():
                 os.close(folder)
             self._folders.clear()
@@ -581,3 +585,4 @@ def _sync_file_system(descriptor: int) -> bool:
 
 
 GROUP_COMMIT = GroupCommit()
+FOLDER_SYNCS.sync_many = GROUP_COMMIT.sync_all

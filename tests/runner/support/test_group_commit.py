@@ -135,7 +135,6 @@ def test_what_a_file_that_waits_may_concern(
     concerned = [
         "new",
         "NEW",
-        "folder",
         "link",
         "",
         ".",
@@ -149,7 +148,8 @@ def test_what_a_file_that_waits_may_concern(
     ]
     for name in concerned:
         assert commit.may_concern(f"{tmp_path}/{name}"), name
-    for name in ("old", "none", "none/old", "no/folder/yet"):
+    assert commit.may_concern(str(tmp_path)) and commit.may_concern(str(tmp_path.parent))
+    for name in ("old", "none", "none/old", "no/folder/yet", "folder"):
         assert not commit.may_concern(f"{tmp_path}/{name}"), name
     assert not commit.finish(3) and not commit.owns(3)
     assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
@@ -250,6 +250,27 @@ ORDERED = {
             ("is a program", "py", 'def run(): return open("TMP/new").read()'),
         ]
     },
+    "a recursion from it": "{tmp}/copied: {file.recurse: [source: 'salt://sub']}",
+    "a recursion with it as a link": (
+        "{tmp}/copied: {file.recurse: [source: 'salt://sub', keep_symlinks: true]}"
+    ),
+    "a recursion over it": "{tmp}/sub: {file.recurse: [source: 'salt://tree']}",
+    "a recursion another way": "{tmp}/way/sub: {file.recurse: [source: 'salt://tree']}",
+    "a recursion beside it that cleans": (
+        "{tmp}/sub: {file.recurse: [source: 'salt://tree/in', clean: true]}"
+    ),
+    "a recursion in its place": "r: {file.recurse: [name: {tmp}/new, source: 'salt://tree']}",
+    "a recursion and what is in it": (
+        "{tmp}/copied: {file.recurse: [source: 'salt://tree']}\n"
+        "in: {file.append: [name: {tmp}/copied/e, text: more]}\n"
+        "{tmp}/way/copied/in/x: {file.managed: [contents: other]}\n"
+        "{tmp}/g: {file.managed: [source: {tmp}/copied/in/y]}"
+    ),
+    "recursions over each other": (
+        "{tmp}/copied: {file.recurse: [source: 'salt://tree']}\n"
+        "{tmp}/way/copied: {file.recurse: [source: 'salt://tree/in']}\n"
+        "last: {file.recurse: [name: {tmp}/copied, source: 'salt://tree/in', clean: true]}"
+    ),
     "the same file": "again: {file.managed: [name: {tmp}/f, contents: old]}",
     "another name of it": "{tmp}/link: {file.managed: [contents: old]}",
     "another way to it": "{tmp}/way/f: {file.managed: [contents: old]}",
@@ -289,6 +310,9 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
         (machine.folder / "kept/k").touch()
         os.utime(machine.folder / "kept", (1000, 1000))
         (machine.folder / "second/both").write_text("second\n")
+        (machine.folder / "states/tree/in").mkdir(parents=True)
+        for name in ("e", "in/x", "in/y", "in/e"):
+            (machine.folder / f"states/tree/{name}").write_text(f"tree {name}\n")
         roots = [str(machine.folder / name) for name in ("states", ".", "way/second")]
         machine.config["file_roots"] = {"base": roots}
         (machine.folder / "states/_grains").mkdir()
@@ -313,8 +337,12 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
                 result["changes"].pop(key, None) if isinstance(result["changes"], dict) else None
         if failed(then):
             results.pop(f"{machine.folder}/z", None)
-        paths = [*machine.folder.iterdir(), *machine.folder.glob("copied/*")]
-        tree = {path.name: path.read_text() for path in paths if path.is_file()}
+        paths = [*machine.folder.iterdir(), *machine.folder.glob("[cs][ou][pb]*/**/*")]
+        tree = {
+            str(path.relative_to(machine.folder)): path.read_text()
+            for path in paths
+            if path.is_file()
+        }
         tree.pop("runner.yaml", None)
         if then == "a copy of a folder":
             assert (machine.folder / "copied").stat().st_mtime == 1000
@@ -324,7 +352,8 @@ def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) 
 
 
 def failed(then: str) -> bool:
-    return then in ("a path in it", "what does not run", "what fails")
+    places = ("a path in it", "a recursion in its place")
+    return then in (*places, "what does not run", "what fails")
 
 
 def test_what_is_known_of_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,6 +461,37 @@ def test_the_files_of_one_state_get_their_names_together(
     assert all((machine.folder / f"out/{n}").read_text() == f"new {n}\n" for n in range(20))
     machine("undo")
     assert not (machine.folder / "out").exists()
+
+
+def test_states_with_few_files_each_share_a_commit(machine: Machine) -> None:
+    text = ""
+    for n in range(20):
+        tree = machine.folder / f"states/tree{n}"
+        tree.mkdir()
+        (tree / f"{n}").touch()
+        text += f"{{tmp}}/out/{n}: {{file.recurse: [source: 'salt://tree{n}']}}\n"
+    machine.write(a=text)
+    done, results = run(machine)
+    named = [f"name {n}" for n in range(20)]
+    assert done == ["sync all", *named, *["sync all"] * done[1:].count("sync all")]
+    assert [result["__run_num__"] for result in results.values()] == list(range(20))
+    assert all((machine.folder / f"out/{n}/{n}").exists() for n in range(20))
+    machine("undo")
+    assert not (machine.folder / "out").exists()
+
+
+def test_a_file_without_a_name_fails_its_state_of_several_with_many(machine: Machine) -> None:
+    text = ""
+    for n in range(20):
+        tree = machine.folder / f"states/tree{n}"
+        tree.mkdir()
+        (tree / f"{n}").touch()
+        text += f"{{tmp}}/out{n}: {{file.recurse: [source: 'salt://tree{n}']}}\n"
+    machine.write(a=text)
+    _, results = run(machine, "fsync", code=2)
+    assert [n for n in range(20) if not results[f"out{n}"]["result"]] == [7]
+    assert "out7/7 failed: Input/output error" in results["out7"]["comment"]
+    assert [n for n in range(20) if not (machine.folder / f"out{n}/{n}").exists()] == [7]
 
 
 def test_a_file_without_a_name_fails_the_state_that_has_many(machine: Machine) -> None:
