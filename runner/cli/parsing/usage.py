@@ -32,13 +32,32 @@ def words(error: Any) -> list[str]:
     if "NoArgsIsHelpError" in {kind.__name__ for kind in type(error).__mro__}:
         return [message]
     path = context.command_path if context else _command_path(sys.argv[1:])
-    hint = _hint(message, path)
+    hint = _of_one_dash(message, context) or _hint(message, path)
     return [f"runner: {message}", *([f"  hint: {hint}"] if hint else []), f"Try '{path} --help'."]
 
 
 def _command_path(words: Sequence[str]) -> str:
     """The command of a line, for an error that does not name it."""
     return " ".join(["runner", *(word for word in words[:1] if word in COMMANDS)])
+
+
+def _of_one_dash(message: str, context: Any) -> str | None:
+    """The hint for a long option behind one dash, which is read as several short ones."""
+    if not context or not re.match(r"No such option: -\w(?!\w)", message):
+        return None
+    options = {option for each in context.command.params for option in each.opts}
+    options |= {"--version"} if context.parent is None else set()
+    for word in sys.argv[1:]:
+        if word.startswith("-") and f"-{word.partition('=')[0]}" in options:
+            return f"long options have two dashes: `-{word}`"
+    return None
+
+
+def _of_command(word: str) -> str:
+    """The hint for what is no command, and like none."""
+    if word in ("help", "version"):
+        return f"write it as an option: `runner --{word}`"
+    return f"an SLS file: `runner sls {word}`; a word of the manual: `runner doc {word}`"
 
 
 def _hint(message: str, path: str) -> str | None:
@@ -59,6 +78,8 @@ def _hint(message: str, path: str) -> str | None:
             "an execution function: `runner call MODULE.FUN`; a state: `runner single STATE.FUN"
             " key=value`"
         )
+    if command := re.match(r"No such command '([\w./-]+)'\.$", message):
+        return _of_command(command[1])
     if not (extra := re.match(r"Got unexpected extra argument.*\(([^ )]+)", message)):
         return None
     names = (

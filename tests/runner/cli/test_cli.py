@@ -194,11 +194,23 @@ def test_usage_errors(
         (["sls", "web", "pillar={}"], "`--pillar`"),
         (["state.apply"], "runner-salt-call --local state.apply"),
         (["cmd.run", "id"], "runner call"),
+        (["help"], "`runner --help`"),
+        (["version"], "`runner --version`"),
+        (["web"], "`runner sls web`"),
+        (["apply", "web"], "`runner sls NAME`"),
+        (["sls", "web", "-test"], "`--test`"),
+        (["highstate", "-pillar={}"], "`--pillar={}`"),
+        (["-version"], "`--version`"),
     ],
 )
 def test_what_was_probably_meant(
-    engine: Engine, arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+    engine: Engine,
+    arguments: list[str],
+    hint: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("sys.argv", ["runner", *arguments])
     assert code(*arguments) == 1
     assert hint in capsys.readouterr().err
     assert not engine.calls
