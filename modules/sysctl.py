@@ -19,6 +19,8 @@ from runner.api.offline import of_running, offline_as
 # what may be digits by chance
 TEXTS = ("kernel.hostname", "kernel.domainname", "kernel.core_pattern", "kernel.modprobe")
 FOLDER = "/etc/sysctl.d"
+# what systemd reads at the start: of files of one name the first one, all in the order of names
+READ_AT_START = (FOLDER, "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d")
 
 
 def default_config() -> str:
@@ -106,6 +108,31 @@ def kept(name: str, config_file: str | None = None) -> str | None:
     path = config_file or default_config()
     lines = _by_name(file.text_to_edit(path)).get(_dotted(name))
     return None if lines is None else _value(lines)
+
+
+@for_states
+def lost_at_start(name: str, value: str, config_file: str | None = None) -> str:
+    """Why the next start gives a parameter another value than this one, which a file keeps; empty
+    where it does not, and without systemd.
+    """
+    if not systemd.suits():
+        return ""
+    path = config_file or default_config()
+    read: dict[str, str] = {}
+    for folder in reversed(READ_AT_START):
+        read |= {found.rpartition("/")[2]: found for found in _paths.glob(f"{folder}/*.conf")}
+    if path.rpartition("/")[0] in READ_AT_START and path.endswith(".conf"):
+        read.setdefault(path.rpartition("/")[2], path)
+    real = _paths.realpath(path)
+    own = max((each for each in read if _paths.realpath(read[each]) == real), default=None)
+    if own is None:
+        return f"the start of the machine does not read {path}: it reads {FOLDER}/NAME.conf"
+    for later in sorted((each for each in read if each > own), reverse=True):
+        other = kept(name, read[later])
+        if other is not None:
+            told = f"the next start sets it to {other}: {read[later]} is read after {path}"
+            return "" if other.split() == value.split() else told
+    return ""
 
 
 def _value(lines: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import file, sysctl
-from runner.api import FilePath, Name, NonEmptyLine, Plan, Planned, StateFailed
+from runner.api import FilePath, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import VALUE, Claim, edits
 from runner.api.offline import at_boot, offline_as
 from states._tools import explained
@@ -93,6 +93,8 @@ def present(
             f"{name} only takes values: nothing tells whether {value} was written. Use cmd.run with"
             f" `sysctl -w {name}={wanted}` and `onchanges`, or keep it in a file (persist)"
         )
+    if persist and (lost := sysctl.lost_at_start(name, wanted, config)):
+        here.warn(lost)
     if runs and (is_kept or not persist):
         return f"Sysctl value {name} = {value} is already set"
     yield Plan({name: value}, _pending(name, value, runs, configured))

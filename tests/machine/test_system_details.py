@@ -230,3 +230,36 @@ def test_a_locale_is_one_however_it_is_written(debian: Debian) -> None:
     assert [dry[id_]["changes"] for id_ in dry] == [real[id_]["changes"] for id_ in real]
     assert [id_ for id_ in real if not real[id_]["changes"]] == ["de_DE.utf8", "again"]
     assert debian.read("locale -a | grep _").split() == ["fr_FR.iso88591"]
+
+
+KEPT = """
+net.ipv4.ip_forward: {{sysctl.present: [value: 1, config: {config}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "others", "told"),
+    [
+        ("/etc/sysctl.d/99-salt.conf", {}, ""),
+        (
+            "/etc/sysctl.d/99-salt.conf",
+            {"/etc/sysctl.d/99-zz.conf": "net/ipv4/ip_forward=0"},
+            "sets it to 0: /etc/sysctl.d/99-zz.conf is read after /etc/sysctl.d/99-salt.conf",
+        ),
+        ("/etc/sysctl.d/99-salt.conf", {"/etc/sysctl.d/10-a.conf": "net.ipv4.ip_forward=0"}, ""),
+        ("/etc/sysctl.d/1.conf", {"/run/sysctl.d/2.conf": "net.ipv4.ip_forward = 1"}, ""),
+        ("/etc/sysctl.d/forward", {}, "does not read /etc/sysctl.d/forward"),
+        ("/etc/sysctl.conf", {}, ""),
+    ],
+)
+def test_a_parameter_that_the_next_start_sets_otherwise_is_told(
+    debian: Debian, config: str, others: dict[str, str], told: str
+) -> None:
+    for path, text in others.items():
+        debian.write(path, f"{text}\n")
+    debian.run("ln -sf ../sysctl.conf /etc/sysctl.d/99-sysctl.conf; : > /etc/sysctl.conf")
+    debian.tree(site=KEPT.format(config=config))
+    for words in (("--test",), (), ()):
+        result = debian.results("sls", "site", *words)["net.ipv4.ip_forward"]
+        warned = " ".join(result.get("warnings", ()))
+        assert told in warned and bool(told) == bool(warned), words
