@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import keys
-from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed, here
 from runner.api.claims import Trap
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
@@ -93,7 +93,7 @@ def present(
         if source
         else [keys.wanted(name, enc, comment, options or ())]
     )
-    path = keys.path_of(user, config)
+    path = _path(user, config)
     present_keys = keys.known(path)
     new = [
         key for key in wanted if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
@@ -191,7 +191,7 @@ def manage(
     }
     wanted = {digits: key for digits, (_, key) in named.items()}
     wanted |= {key.key: key for key in (source and keys.of_source(source, options=options)) or ()}
-    path = keys.path_of(user, config)
+    path = _path(user, config)
     present_keys = keys.known(path)
     surplus = [digits for digits in present_keys if digits not in wanted]
     new = [
@@ -212,6 +212,14 @@ def manage(
     yield Plan(changes, "\n".join(comments), provides=[("file", path)])
     keys.write(path, user, keys.changed(path, new, surplus))
     return Done("", changes)
+
+
+def _path(user: str, config: str) -> str:
+    """The file of the user's keys; where nobody named it and sshd has another one, that is told."""
+    path = keys.path_of(user, config)
+    if config == CONFIG and (why := keys.not_read(user, config)):
+        here.warn(why)
+    return path
 
 
 def _pending(key: str, user: str, exists: bool, source: str | None) -> str:

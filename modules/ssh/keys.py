@@ -6,9 +6,9 @@ from __future__ import annotations
 import binascii
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from modules import file
+from modules import _paths, file
 from modules import user as users
 from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
 from runner.api import Record, StateFailed, pattern
@@ -26,6 +26,9 @@ _SHORT = {
     "ed25519": "ssh-ed25519",
     "ecdsa": "ecdsa-sha2-nistp256",
 }
+SSHD = "/etc/ssh/sshd_config"
+_FILES = "authorizedkeysfile"
+MOST_INCLUDES = 16  # one inside the other, as sshd takes them
 # the options whose value sshd wants in double quotes
 QUOTED = "command environment expiry-time from permitlisten permitopen principals tunnel".split()
 
@@ -96,11 +99,48 @@ def path_of(user: str, config: str) -> str:
     if not info:
         why = (
             "Failed to add the ssh key. Is the home directory available, and/or does the key file"
-            " exist?"
+            f" exist? There is no user {user}"
         )
         raise StateFailed(why, missing=("user", user))
     path = config.replace("%h", info["home"]).replace("%u", user).replace("%%", "%")
     return path if path.startswith("/") else os.path.join(info["home"], path)
+
+
+def not_read(user: str, config: str) -> str:
+    """Why sshd does not look for keys in a file of a user; empty where it does, or where its
+    configuration is not there or says otherwise for some.
+    """
+    settings = [*_configured(SSHD)]
+    names = [words[0] for words in settings]
+    at = [number for number, name in enumerate(names) if name == _FILES]
+    if not at or "match" in names[: at[-1]]:
+        return ""
+    files = [word.strip('"') for word in settings[at[0]][1:]]
+    if path_of(user, config) in (path_of(user, file) for file in files):
+        return ""
+    return (
+        f"sshd does not look for keys in {config}: AuthorizedKeysFile of its configuration is"
+        f" {' '.join(files)}, which `- config:` can name"
+    )
+
+
+def _configured(path: str, depth: int = 0) -> Iterator[list[str]]:
+    """The settings of sshd, each with its words, its name in lower case, and its includes in their
+    place.
+    """
+    for words in _settings(_paths.text_of(path)) if depth <= MOST_INCLUDES else ():
+        if words[0] != "include":
+            yield words
+            continue
+        for shape in words[1:]:
+            for included in sorted(_paths.glob(os.path.join(os.path.dirname(SSHD), shape))):
+                yield from _configured(included, depth + 1)
+
+
+@once_a_version
+def _settings(text: str) -> Sequence[list[str]]:
+    lines = (re.sub(r"\s*=\s*|\s+", " ", line.strip(), count=1).split() for line in split(text))
+    return [[words[0].lower(), *words[1:]] for words in lines if words and words[0][0] != "#"]
 
 
 def of_source(

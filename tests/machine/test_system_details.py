@@ -263,3 +263,32 @@ def test_a_parameter_that_the_next_start_sets_otherwise_is_told(
         result = debian.results("sls", "site", *words)["net.ipv4.ip_forward"]
         warned = " ".join(result.get("warnings", ()))
         assert told in warned and bool(told) == bool(warned), words
+
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0UXc0ZB3M0+W2zgB8J1wIjY4nVbQbGmG1u4S9s8gQy"
+
+
+@pytest.mark.parametrize(
+    ("configured", "told"),
+    [
+        ("", ""),
+        ("AuthorizedKeysFile /etc/ssh/keys/%u", "is /etc/ssh/keys/%u"),
+        ("authorizedkeysfile=/etc/ssh/keys/%u none", "is /etc/ssh/keys/%u none"),
+        ('AuthorizedKeysFile /etc/ssh/keys/%u\t"%h/.ssh/authorized_keys"', ""),
+        ("Match User x\nAuthorizedKeysFile /x", ""),
+    ],
+)
+def test_a_key_where_sshd_does_not_look_is_told(debian: Debian, configured: str, told: str) -> None:
+    debian.write("/etc/ssh/sshd_config.d/keys.conf", f"{configured}\n")
+    debian.write("/etc/ssh/sshd_config", "Include sshd_config.d/*.conf\n")
+    debian.tree(
+        site=f"key: {{ssh_auth.present: [user: root, name: {KEY}]}}\n"
+        f"named: {{ssh_auth.present: [user: root, config: /srv/keys, name: {KEY}]}}\n"
+        f"nobody's: {{ssh_auth.present: [user: none, name: {KEY}]}}\n"
+    )
+    for words in (("--test",), (), ()):
+        results = debian.results("sls", "site", *words, code=2)
+        warned = " ".join(results["key"].get("warnings", ()))
+        assert told in warned and bool(told) == bool(warned), words
+        assert not results["named"].get("warnings"), "who names a file knows who reads it"
+        assert results["nobody's"]["comment"].endswith("There is no user none")
