@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import _accounts, file
+from modules import _accounts, _paths, file
 from modules._accounts import caller as caller
 from modules._machine.processes import LOCALE, probe, run_to_end, view
 from modules._planned.overlay import is_planned
@@ -38,6 +38,7 @@ from runner.api.planning import only_files
 NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
 HEADER = "# Lines below here are managed by Salt, do not edit"
 MARK = "SALT_CRON_IDENTIFIER:"
+DAEMONS = ("/usr/sbin/cron", "/usr/sbin/crond")
 SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron")
 INSTALLED = 3  # lines that crontab puts above those that it was given, and does not list
 DISABLED = "#DISABLED#"  # in front of an entry that is switched off
@@ -128,6 +129,13 @@ def is_user(name: str) -> bool:
 
 
 @for_states
+def takes_zones() -> bool:
+    """Return whether the daemon goes by CRON_TZ, as cronie does; where there is none, it may."""
+    programs = [path for path in DAEMONS if _paths.isfile(path)]
+    return not programs or any(b"CRON_TZ" in file.read_bytes(path) for path in programs)
+
+
+@for_states
 def group_of(user: str) -> str:
     """The name of the primary group of a user; empty when there is none."""
     return _accounts.primary_group(user)
@@ -137,6 +145,12 @@ def _of(user: str) -> list[str]:
     """The program for a user's crontab. One's own it shows to everybody, if nobody is named."""
     own = os.geteuid() != 0 and user == caller()
     return ["crontab"] if own else ["crontab", "-u", plain_name(user, "the user's name")]
+
+
+@for_states
+def kept_in(user: str) -> str | None:
+    """The file of a user's crontab; None where there is none, or the caller may not see it."""
+    return path if _paths.isfile(path := _path(user)) else None
 
 
 def _path(user: str) -> str:

@@ -246,6 +246,10 @@ def env_present(
     user = _required_user(user)
     if "=" in name or not cron.sets_variable(f"{name}="):
         raise StateFailed(f"{name!r} is not the name of a variable of a crontab")
+    if name == "CRON_TZ" and not cron.takes_zones():
+        here.warn(
+            "this machine's cron does not know CRON_TZ: it runs all by the zone of the system"
+        )
     wanted = "" if value is None else str(value).strip()
     old = cron.value_of(user, name, whole=adopt)
     if old == (wanted if wanted not in ('""', "''") else ""):

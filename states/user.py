@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from modules import file, group, shadow
+from modules import cron, file, group, shadow
 from modules import user as users
 from runner.api import (
     Annotated,
@@ -276,9 +276,12 @@ def _change(
         with_home=persist_home and "home" in work.account,
         unique=unique,
     )
+    crontab = cron.kept_in(name) if "uid" in work.account else None
     try:
         if work.account or work.groups is not None:
             users.usermod(account)
+        if crontab and file.stat(crontab).uid == work.now["uid"]:  # usermod left it, cron refuses
+            file.chown(crontab, work.account["uid"], None)
         work.wanted.password.put(name, work.fits, work.lock_fits)
         if work.days:
             shadow.set_days(name, shadow.Aging(**work.days))
@@ -303,7 +306,7 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
     """Make sure that a user does not exist.
 
     name: The user.
-    purge: Delete the home folder, too.
+    purge: Delete the home folder, the mail and the crontab, too.
     force: Delete also a user who is logged in.
     local: ignored; users are always local ones.
 
@@ -318,8 +321,13 @@ def absent(name: Name, purge: bool = False, force: bool = False, local: bool = F
     seen = file.seen(home) if purge else None
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
+    crontab = cron.kept_in(name)
+    if crontab and not purge:
+        here.warn(f"{crontab} stays, for the next user of this name; `purge: True` removes it")
     yield Plan(changes, f"User {name} set for removal", provides=[("no user", name)])
     users.userdel(name, home=purge, force=force)
+    if crontab and purge:
+        file.remove(crontab)
     if seen is not None and seen.uid == account["uid"] and file.lexists(home):
         here.warn(f"{home} is still there: userdel could not remove all of it")
     if group_of_own and group.info(name):
