@@ -40,8 +40,8 @@ def read_private(path: str, what: str, largest: int = LARGEST) -> bytes:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _refused(path, what, "it is a symbolic link", "name the file itself") from None
-        hint = "`runner highstate --test --plan FILE` makes one; an SLS file: `runner sls NAME`"
-        hint = hint if what == "plan" else None
+        makes = "`runner highstate --test --plan FILE` makes one; an SLS file: `runner sls NAME`"
+        hint = makes if what == "plan" else None
         raise RunnerError(f"the {what} {path}: {error.strerror}", hint=hint, code="plan") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
