@@ -54,8 +54,10 @@ def decide(seen: Seen, pending: Collection[str] = ()) -> Decision:
         return refusals[0]._replace(postponed=postponed)
     if _is_partly_prepared(seen):
         return RUN
-    if _has_changed_watch(seen) or "watch" in pending:
+    if "watch" in pending:
         return Decision(Verdict.WATCH)
+    if changed := _changed_of_watch(seen):
+        return Decision(Verdict.WATCH, decided_by=decider(changed))
     return Decision(Verdict.RUN, NOT_REACTED) if _skipped(_reacting(seen, "watch")) else RUN
 
 
@@ -70,7 +72,7 @@ def _refusals(seen: Seen, pending: Collection[str]) -> Iterator[Decision]:
     firing = [target for _, target in onchanges if target is not None and sets_off(target)]
     fired = bool(firing)
     # with both Salt asks no more whether something failed
-    if not _onfail(seen) and not (fired and _has_changed_watch(seen)):
+    if not _onfail(seen) and not (fired and _changed_of_watch(seen)):
         if open_end := _may_fail(seen):
             told = f"It would be run if {open_end} failed"
             yield Decision(Verdict.OPEN, told, decided_by=open_end)
@@ -85,10 +87,9 @@ def _refusals(seen: Seen, pending: Collection[str]) -> Iterator[Decision]:
         return
     if not fired and onchanges:
         yield _refusal(onchanges, "State was not run because none of the onchanges reqs changed")
-    if fired and all(target.may_change for target in firing):
-        source = f"{firing[0].chunk.state}: {firing[0].chunk.id}"
-        told = f"It would be run if {source} changed something"
-        yield Decision(Verdict.OPEN, told, decided_by=firing[0].decided_by or source)
+    if fired and (by := decider(firing)):
+        told = f"It would be run if {_title(firing[0])} changed something"
+        yield Decision(Verdict.OPEN, told, decided_by=by)
 
 
 def _refusal(seen: Seen, comment: str) -> Decision:
@@ -108,11 +109,23 @@ def _is_partly_prepared(seen: Seen) -> bool:
     return len({sets_off(target) for edge, target in seen if edge.kind.prepares}) == 2
 
 
-def _has_changed_watch(seen: Seen) -> bool:
-    """Return whether a state reacts to a change; of one whose module cannot react a watch is a
-    require.
+def _changed_of_watch(seen: Seen) -> list[Result]:
+    """What a state reacts to; of one whose module cannot react a watch is a require."""
+    watched = [target for edge, target in seen if edge.counts_as.reaction == "watch"]
+    return [target for target in watched if target is not None and sets_off(target)]
+
+
+def decider(changed: Sequence[Result]) -> str:
+    """The state after which it is known whether any of this changes something ("state: ID"); empty
+    where something surely does.
     """
-    return any(edge.counts_as.reaction == "watch" and sets_off(target) for edge, target in seen)
+    if not all(result.may_change for result in changed):
+        return ""
+    return changed[0].decided_by or _title(changed[0])
+
+
+def _title(result: Result) -> str:
+    return f"{result.chunk.state}: {result.chunk.id}"
 
 
 class Telling(Record):
@@ -245,7 +258,7 @@ def _may_fail(seen: Seen) -> str:
     ]
     if not unknown or not _onfail(worst):
         return ""
-    return f"{unknown[0].chunk.state}: {unknown[0].chunk.id}"
+    return _title(unknown[0])
 
 
 def _is_open(target: Result) -> bool:

@@ -414,16 +414,17 @@ class Executor:
                     will_be_done=will_be_done,
                 )
             )
+            result = _with_reaction(result, reaction, mode)
             result = result._replace(
                 warnings=(*own.warnings, *result.warnings),
                 things=own.things,
                 changes={**own.changes, **result.changes},
             )
-            result = _with_reaction(result, reaction, mode)
             if own.changes:
                 result = result._replace(
                     comment=f"{own.comment}\n{result.comment}",
                     reaction=result.reaction and f"{own.comment}\n{result.reaction}",
+                    undecided=False,  # what it does itself is known
                 )
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
@@ -577,21 +578,26 @@ class Executor:
 
         for group in self.plan.listening(self._is_heard, is_due):
             position = group.holder
-            if position in done or not (
-                any(map(self._is_heard, self._heard_of(group))) or is_due(position)
-            ):
+            if position in done or not (self._heard_of(group) or is_due(position)):
                 continue
             chunk = self.plan.chunk(position)
             done.add(position)
             own, prepared = self.results.get(position), position in self._looked_at
             # else, as Salt: it did not run when its change was to be prepared
             if own is None or own.ran or not prepared:
-                own = self._listener(position)
+                groups = self.plan.relations.of(position).groups
+                heard = [one for each in groups for one in self._heard_of(each)]
+                by = "" if is_due(position) else decisions.decider(heard)
+                own = self._listener(position, by)
             if own.result and not self.run.dry:
                 self.tracker.forget(chunk, "listen")
 
-    def _heard_of(self, group: EdgeGroup) -> Iterator[Edge]:
-        return (edge for edge, _ in self._seen([(group, self._telling(group))]))
+    def _heard_of(self, group: EdgeGroup) -> list[Result]:
+        """What a listener hears of."""
+        if group.kind.reaction != "listen":
+            return []
+        seen = self._seen([(group, self._telling(group))])
+        return [source for edge, source in seen if source and self._is_heard(edge)]
 
     def _is_heard(self, edge: Edge) -> bool:
         """Return whether a listener hears of a change."""
@@ -600,10 +606,10 @@ class Executor:
             source is not None and (bool(source.changes) or source.may_change) and not source.noop
         )
 
-    def _listener(self, position: int) -> Result:
-        """The reaction of a listener."""
+    def _listener(self, position: int, decided_by: str) -> Result:
+        """The reaction of a listener. decided_by: as of a Reaction."""
         step = self.plan.steps[position]
-        reaction = self.plan.listener(position)
+        reaction = self.plan.listener(position)._replace(decided_by=decided_by)
         invocation = Invocation(step, Mode.DRY if step.noop else self._mode, reaction)
         result = _with_reaction(self.invoke(invocation), reaction, invocation.mode)
         self.number += 1
@@ -647,7 +653,11 @@ class Executor:
 
 
 def _with_reaction(result: Result, reaction: Reaction, mode: str) -> Result:
-    """Add to the result of a reaction what it did and what for."""
+    """Add to the result of a reaction what it did and what for; nothing is known of what nobody
+    knows a reason for.
+    """
+    if result.result is None and reaction.decided_by:
+        return result.undecided_until(reaction.decided_by)
     done = "changed" if mode is Mode.REAL else "would change"
     cause = f", because {', '.join(reaction.changed)} {done}" if reaction.changed else ""
     return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

@@ -301,16 +301,7 @@ class Invoker:
         about = next((each for each in told if (met or result.chunk.name) in each), "")
         about = about or next(iter(told), "")
         why = f" ({about})" if about else ""
-        failed = result.result is False
-        how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
-        return result._replace(
-            result=None,
-            comment=f"{result.comment}{how}",
-            changes={},
-            exact=False,
-            undecided=True,
-            decided_by=by,
-        )
+        return result.undecided_until(by, why)
 
     def _unknown(self, invocation: Invocation, why: str) -> Result:
         """The result of a state that a dry run cannot look for."""

@@ -88,9 +88,13 @@ def asked(steps: Iterable[Step], name: str) -> list[Hooked]:
 
 
 class Reaction(Record):
-    """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed."""
+    """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed.
+    `decided_by`: the pending state after which it is known whether any of this does; empty where
+    something surely does.
+    """
 
     changed: tuple[str, ...] = ()
+    decided_by: str = ""
     key: str = ""  # the key of the result when it is a listener's
     low: Mapping[str, Any] = {}  # what its low chunk says instead of the state's, or beside it
 
@@ -130,7 +134,7 @@ class Decision(Record):
     """The verdict on a chunk. `cause`: the root of the failure that keeps it from running.
     `postponed`: it does not run because of a failure or of a choice for this run, and would have
     otherwise: what is due stays so. `decided_by`: the pending state ("state: ID") after which an
-    open verdict is known.
+    open verdict is known, or whether there is something to react to.
     """
 
     verdict: str  # one of Verdict
@@ -231,13 +235,15 @@ class RunPlan(Record):
             return Reaction((step.title,))
         if result.changes and (result.reacted or result.result is False):
             return None
-        return to_others(position) if decision.verdict == Verdict.WATCH else None
+        if decision.verdict != Verdict.WATCH:
+            return None
+        return to_others(position)._replace(decided_by=decision.decided_by)
 
     def listener(self, position: int) -> Reaction:
         """The mod_watch of a listener, to be called at the end of a run."""
         chunk = self.chunk(position)
         key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
-        return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
+        return Reaction(key=key, low={"__id__": f"listener_{chunk.id}"})
 
     def listening(
         self, is_heard: Callable[[Edge], bool], is_due: Callable[[int], bool]

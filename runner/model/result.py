@@ -93,6 +93,20 @@ class Result(Record):
             self.result is None and not (self.changes or self.exact or self.noop)
         )
 
+    def undecided_until(self, by: str, why: str = "") -> Result:
+        """The same, where it is not known before a pending state is done. why: the reason."""
+        failed = self.result is False
+        how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
+        comment = f"{self.comment.rstrip()}{how}"
+        return self._replace(
+            result=None,
+            comment=comment,
+            changes={},
+            exact=False,
+            undecided=True,
+            decided_by=by,
+        )
+
     def outcome(self, dry: bool) -> str:
         """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
         if self.result is False:

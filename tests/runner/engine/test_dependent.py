@@ -474,7 +474,32 @@ def test_what_reacts_to_a_change_that_nobody_can_foresee_is_undecided(machine: M
     unchanged = [id_ for id_, each in real.items() if not each["changes"]]
     assert sorted(unchanged) == sorted(f"listen {name}" for name in MAY_CHANGE)
     assert dry["onchanges script"]["comment"] == "It would be run if cmd: script changed something"
-    assert f"{len(MAY_CHANGE) * 2} undecided" in machine("sls", "open", "--test").stdout
+    assert dry["watch script"]["comment"].endswith("; decided when cmd: script is done")
+    assert f"{len(MAY_CHANGE) * 4} undecided" in machine("sls", "open", "--test").stdout
+
+
+MAY_REACT = """
+script: {cmd.script: [name: salt://hello.sh]}
+sure: {test.succeed_with_changes: []}
+both: {cmd.wait: [name: echo, watch: [cmd: script, test: sure]]}
+late: {cmd.wait: [name: echo, listen: [cmd: script, test: sure]]}
+alone: {cmd.wait: [name: echo, watch: [cmd: script]]}
+next: {cmd.wait: [name: echo, watch: [cmd: alone]]}
+itself: {test.succeed_with_changes: [watch: [cmd: script]]}
+"""
+
+
+def test_a_reaction_to_what_is_undecided_is_so_too(machine: Machine) -> None:
+    """But not where something surely changes, nor what a state does itself."""
+    machine.write(open=MAY_REACT)
+    (machine.folder / "states/hello.sh").write_text("echo hello\n")
+    dry = machine.results("sls", "open", "--test")
+    surely = {id_ for id_, each in dry.items() if each["changes"]}
+    assert surely == {"sure", "both", "listener_late", "itself"}
+    assert dry["next"]["comment"].endswith("; decided when cmd: script is done")
+    assert dry["alone"]["__decided_by__"] == "cmd: script"
+    assert "__decided_by__" not in dry["itself"]
+    assert machine.results("sls", "open")["next"]["changes"]
 
 
 LISTED = """

@@ -104,6 +104,8 @@ def outcome(results: dict[str, Any], number: int) -> str:
     """Return what became of a state that has the requisite, in the words of the tables."""
     own = results[f"holder {number}"]
     comment = own["comment"].split("\n")[0]
+    if "; decided when" in results.get(f"listener_holder {number}", own)["comment"]:
+        return tables.MAY_REACT
     for beginning, words in {
         "Success!": tables.RUNS,
         "Watch statement fired.": tables.REACTS,
