@@ -107,6 +107,8 @@ def _is_user(name: str) -> bool:
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
+REFUSED = ("bad-setting", "error")  # units that systemd cannot load, as its journal says
+THERE = ("loaded", "masked", *REFUSED)
 PROPERTIES = "LoadState,ActiveState,UnitFileState,CanReload"
 # where units lie, and where systemd leaves a trace of each start, each stop (units) and each reload
 # (its generators')
@@ -185,7 +187,7 @@ def available(name: str, user: str = "") -> bool:
     if not user and _planned_units.comes_as_script(unit(name)):
         return True
     if not _planned_units.concerns(unit(name), user):
-        return properties(name, user).get("LoadState") in ("loaded", "masked")
+        return properties(name, user).get("LoadState") in THERE
     if _planned_units.definition(unit(name), user) or status(name, user):
         return True
     # without its file systemd knows what it has in memory, until it reads all anew
@@ -267,7 +269,7 @@ def _unit(name: str, about: dict[str, str], preset: str) -> Unit:
     state = about.get("UnitFileState", "")
     return Unit(
         name.removesuffix(".service"),
-        about.get("LoadState") in ("loaded", "masked"),
+        about.get("LoadState") in THERE,
         about.get("ActiveState") in RUNNING,
         state in ENABLED,
         masked(name),
@@ -315,6 +317,12 @@ def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -
         raise CommandFailed(
             f"Failed to reload {full}: Job type reload is not applicable for unit {full}."
         )
+    if "start" in action and not _planned_units.concerns(unit(name), user):
+        if (state := properties(name, user).get("LoadState")) in REFUSED:
+            raise CommandFailed(
+                f"Failed to {action} {unit(name)}: systemd cannot load it ({state}); `systemctl"
+                f" status {unit(name)}` says why"
+            )
     _planned_units.act(name, action, options, user)
 
 

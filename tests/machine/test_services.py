@@ -330,6 +330,24 @@ def test_what_does_not_start_says_why(debian: Debian) -> None:
     assert all(each["result"] is False for each in second), "the restart is still owed, too"
 
 
+ODD = """
+/etc/systemd/system/odd.service: {{file.managed: [contents: "[Service]\\nExecStart={start}"]}}
+odd: {{service.running: []}}
+"""
+
+
+def test_a_unit_that_systemd_cannot_load_says_why(debian: Debian) -> None:
+    debian.tree(site=ODD.format(start="relative/path"))
+    for _ in range(2):
+        said = debian.results("sls", "site", code=2)["odd"]["comment"]
+        assert "bad unit file setting" in said and "\n/etc/systemd/system/odd.service:2: " in said
+        foreseen = debian.results("sls", "site", "--test", code=2)["odd"]
+        assert "cannot load it (bad-setting); `systemctl status" in foreseen["comment"]
+    debian.tree(site=ODD.format(start="/bin/sleep 1d"))
+    assert debian.results("sls", "site", "--test")["odd"]["result"] is None
+    assert debian.results("sls", "site")["odd"]["changes"] == {"odd": True}
+
+
 BROUGHT = """{% set text = salt['file.read']('/srv/unit') %}
 /etc/systemd/system/tock.service:
   file.managed:
