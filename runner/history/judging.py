@@ -17,7 +17,7 @@ from runner.support.files.text import storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from runner.model.chunk import Chunk
@@ -85,6 +85,20 @@ class _Parts:
         ]
         return max(found, key=itemgetter(0), default=None)
 
+    def were_left_so(
+        self, database: sqlite.Connection, tag: str, number: int, now: Callable[[Part], object]
+    ) -> bool:
+        """Return whether all that a state changes was as a run before this one left it. now: how a
+        part is now.
+        """
+        altered = self._of.get(tag, {})  # nothing yet in a dry run
+        parts: Iterable[Part] = altered or database.execute(self._of_former, (tag,)).fetchall()
+        for part in parts:
+            left = database.execute(self._left, (*part, number)).fetchone()
+            if left is None or left != (self._found[part] if altered else now(part)):
+                return False
+        return any(not altered or now(part) != self._found[part] for part in parts)
+
     def were_ours(self, database: sqlite.Connection, tag: str, since: int) -> bool:
         """Return whether runner itself altered, by something else, what a state ever altered."""
         former: Iterable[Part] = database.execute(self._of_former, (tag,)).fetchall()
@@ -99,11 +113,17 @@ class _Parts:
 class Judge:
     """Judges the changes of one run."""
 
-    def __init__(self, database: sqlite.Connection, number: int, chunks: Sequence[Chunk]) -> None:
-        """number: of the run. chunks: its states."""
-        self._database, self._number, self._chunks = database, number, chunks
+    def __init__(
+        self,
+        database: sqlite.Connection,
+        number: int,
+        chunks: Sequence[Chunk],
+        look: Callable[[Part], object],
+    ) -> None:
+        """number: of the run. chunks: its states. look: how a path is now, as `paths` has it."""
+        self._database, self._number, self._chunks, self._look = database, number, chunks, look
         self.paths = _Parts(
-            "kept", ["path"], "left_behind", "type, mode, uid, gid, target, content"
+            "kept", ["path"], "left_behind", "type, mode, uid, gid, target, content, attributes"
         )
         self.states = _Parts("kept_states", ["kind", "name"], "left_states", "content")
         # functions of another module do something else with the same target
@@ -136,6 +156,10 @@ class Judge:
             return "repeats", f"it changed in each of the last {row} runs" if row >= REPEATS else ""
         if self._was_ours(tag, since):
             return "intent", ""
+        if self.paths.were_left_so(self._database, tag, self._number, self._look):
+            if row == 1:  # what the state reads says something new: facts, a server, a command
+                return "intent", ""
+            return "repeats", f"all was as run {since} left it: each run may change it again"
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
         return "drift", f"the tree is as in run {since} ({date}), the machine was changed since"
 

@@ -307,7 +307,7 @@ class History:
         )
         self._number = cursor.lastrowid
         if about.judged and self._open().execute("SELECT 1 FROM results LIMIT 1").fetchone():
-            self._judge = judging.Judge(self._open(), self._number or 0, self._chunks)
+            self._judge = judging.Judge(self._open(), self._number or 0, self._chunks, _seen)
         self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
         self._add = self._journal.add
         self._store = contents.ContentStore(self._state_dir, self._open)
@@ -376,7 +376,7 @@ class History:
         name, *columns, attributes = _encode(snapshot)
         values = (self._number, self._sequence, name, *columns, tag, self._call, attributes)
         if self._judge:
-            self._judge.paths.note(tag, (name,), tuple(columns))
+            self._judge.paths.note(tag, (name,), (*columns, attributes))
         self._add("INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for path in (snapshot.path, *([snapshot.target] if snapshot.type == "moved" else [])):
             self._touched[path], self._altered[path] = None, tag
@@ -687,6 +687,12 @@ def _encode(snapshot: snapshots.Snapshot) -> tuple[Any, ...]:
     path, kind, mode, uid, gid, target, *hashes = snapshot
     encoded = os.fsencode(target) if target else b""
     return path.encode(*_OF_NAMES), kind, mode, uid, gid, encoded, *hashes
+
+
+def _seen(part: tuple[bytes | str, ...]) -> tuple[Any, ...]:
+    """How a path is now, without its name."""
+    _, *values = _encode(snapshots.look(os.fsdecode(part[0])).snapshot)
+    return tuple(values)
 
 
 LONGEST = 256 * 1024  # characters of one text: a large difference does not fill the disk
