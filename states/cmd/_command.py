@@ -6,6 +6,7 @@ from __future__ import annotations
 from modules import cmd
 from runner.api import (
     Annotated,
+    AsText,
     Duration,
     Group,
     Mode,
@@ -60,7 +61,7 @@ class Command(Record):
     password: Secret[str] | None = None
     group: str | None = None
     shell: str | None = None
-    env: Word[dict[str, Any] | list[Any] | str] | None = None
+    env: AsText[Word[dict[str, Any] | list[Any] | str]] | None = None
     clean_env: bool = False
     prepend_path: Word[str] | None = None
     stateful: bool | list[Any] = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from runner.language.arguments.scalars import Shape
+from runner.language.arguments.scalars import Mismatch, Shape
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place, PlacedMap, Source, Value, item_place
@@ -29,22 +29,25 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
             yield from _lost_mark(key, value, place, row)
             takes = expects(chunk, key)
             where = f"{chunk.function}: {key}"
-            if takes and takes.spelled:
+            if takes and (takes.spelled or _makes_text(takes, value)):
                 yield from _in_text(where, key, value, place, row)
             elif isinstance(value, bool | int | float):
                 yield from _odd(where, key, value, place, takes.title if takes else "", row)
-            elif isinstance(value, list):  # pkgs: [{name: version}]
-                for entry in value:
-                    for name, inner in entry.items() if isinstance(entry, PlacedMap) else ():
-                        if isinstance(inner, bool | float):
-                            yield from _odd(
-                                f"{where}: {name}",
-                                str(name),
-                                inner,
-                                entry.key_place(name),
-                                "text",
-                                row,
-                            )
+
+
+def _makes_text(takes: Shape, value: Value) -> bool:
+    """Return whether an argument takes mappings (pkgs: [{name: version}]), and all in them becomes
+    text.
+    """
+    if not isinstance(value, list | Mapping):
+        return False
+    given, text = {"a": True}, {"a": "True"}
+    try:
+        if isinstance(value, Mapping):
+            return bool(takes.convert(given) == text)
+        return bool(takes.convert([given]) == [text])
+    except Mismatch:
+        return False
 
 
 _MARKED = re.compile(r"(?:^\s*-|:)\s+(!\s+[^\s'\"].*)$")

@@ -158,6 +158,37 @@ def test_values_that_become_text_are_looked_at_at_any_depth(tmp_path: Path) -> N
     )
 
 
+def test_only_what_becomes_text_is_told_below_a_list_or_a_mapping(tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    text = """
+    guarded:
+      cmd.run:
+        - name: echo
+        - onlyif: [{fun: cmd.run, cmd: echo, python_shell: true}]
+        - env: [{A: off}, {B: 1.10}]
+    given:
+      cmd.run:
+        - name: echo
+        - creates: /c
+        - env: {C: no}
+    /i:
+      file.serialize:
+        - serializer: json
+        - dataset: {a: 1}
+        - serializer_opts: [{sort_keys: true}]
+    vim:
+      pkg.installed:
+        - pkgs: [{vim: 9.10}]
+    """
+    said = {each.message for each in checked(dedent(text), tmp_path) if "yaml" in each.code}
+    assert said == {
+        "cmd.run: env: A: YAML reads off as false, which becomes the text False",
+        "cmd.run: env: B: YAML reads 1.10 as the number 1.1",
+        "cmd.run: env: C: YAML reads no as false, which becomes the text False",
+        "pkg.installed: pkgs: vim: YAML reads 9.10 as the number 9.1",
+    }
+
+
 def test_every_code_has_its_section() -> None:
     """Codes of mistakes that the library names: everything that is handed to a Diagnostic or an
     error.
