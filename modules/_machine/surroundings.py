@@ -58,8 +58,8 @@ def home(user: str | None) -> str:
 
 
 def parse_variables(env: Any) -> dict[str, str]:
-    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False
-    are unset as "". Raises CommandFailed for anything else.
+    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None are unset
+    as "". Raises CommandFailed for anything else.
     """
     if env is None:
         return {}
@@ -68,9 +68,7 @@ def parse_variables(env: Any) -> dict[str, str]:
     if not isinstance(env, Mapping | list | tuple):
         raise CommandFailed("Invalidly-formatted 'env' parameter. See documentation.")
     if isinstance(env, Mapping):
-        return {
-            str(name): "" if value in (None, False) else str(value) for name, value in env.items()
-        }
+        return {str(name): "" if value is None else str(value) for name, value in env.items()}
     environment: dict[str, str] = {}
     for entry in env:
         if isinstance(entry, Mapping):

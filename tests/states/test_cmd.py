@@ -313,6 +313,11 @@ def test_variables_as_texts(machine: Machine) -> None:
     assert found == {"text": "b=5", "listed": "5 6"}
 
 
+def test_a_variable_that_is_false_has_this_value(machine: Machine) -> None:
+    machine.write(a="a: {cmd.run: [{name: 'echo $A-$B-'}, {env: {A: false, B: null}}]}\n")
+    assert machine.results("sls", "a")["a"]["changes"]["stdout"] == "False--"
+
+
 def test_how_output_is_read(machine: Machine) -> None:
     (machine.folder / "states/say.sh").write_text("#!/bin/sh\nprintf 'gr\\374n \\n'\n")
     more = "{rstrip: false}, {output_encoding: latin-1}"
