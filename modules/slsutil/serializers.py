@@ -9,6 +9,7 @@ import io
 import json
 import plistlib
 import pprint
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,22 +25,24 @@ def serialize(kind: str, data: Any, options: Options) -> str | bytes:
 
     Raises StateFailed for an unknown kind or data that the kind cannot say.
     """
-    write = _serializer(kind)[0]
+    name = _named(kind)
     try:
-        return write(plain(data), dict(options))
+        data = plain(data)
+        if why := _unwritable(name, data):
+            raise ValueError(why)
+        return _KINDS[name][0](data, dict(options))
     except (TypeError, ValueError, AttributeError, KeyError) as problem:
-        raise StateFailed(f"the data cannot be written as {kind}: {problem}") from problem
+        raise StateFailed(f"the data cannot be written as {kind}: {_why(problem)}") from problem
 
 
 def deserialize(kind: str, text: str | bytes, options: Options) -> Any:
     """The data of a text; a plist may be bytes. Raises StateFailed for a text that is none of the
     kind.
     """
-    read = _serializer(kind)[1]
     try:
-        return read(text, dict(options))
+        return _KINDS[_named(kind)][1](text, dict(options))
     except (TypeError, ValueError, SyntaxError) as problem:
-        raise StateFailed(f"the text cannot be read as {kind}: {problem}") from problem
+        raise StateFailed(f"the text cannot be read as {kind}: {_why(problem)}") from problem
 
 
 def difference(old: Any, new: Any) -> dict[str, Any]:
@@ -64,14 +67,42 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _serializer(
-    kind: str,
-) -> tuple[Callable[[Any, dict[str, Any]], str | bytes], Callable[[Any, dict[str, Any]], Any]]:
+def _named(kind: str) -> str:
     name = _NAMES.get(kind.lower().rpartition(".")[2], kind)
     if name not in _KINDS:
-        why = "It either does not exist or its prerequisites are not installed."
-        raise StateFailed(f"The {kind} serializer could not be found. {why}")
-    return _KINDS[name]
+        known = ", ".join([*_KINDS, *_NAMES])
+        raise StateFailed(f"The {kind} serializer could not be found. There are {known}.")
+    return name
+
+
+def _why(problem: Exception) -> str:
+    """Why it failed; an option that the library does not have is named."""
+    option = re.search(r"unexpected keyword argument '(\w+)'", str(problem))
+    return f"there is no option {option[1]} for it" if option else str(problem)
+
+
+def _unwritable(name: str, data: Any) -> str:
+    """What of some data a format cannot say; empty where it can say all."""
+    if name in ("configparser", "toml") and not isinstance(data, dict):
+        return f"it holds a mapping, and the data is a {type(data).__name__}"
+    if name == "configparser":
+        odd = next((key for key, value in data.items() if not isinstance(value, dict)), None)
+        return "" if odd is None else f"{odd} has to be a section, a mapping of options"
+    return _odd_value(data, "") if name in ("toml", "plist") else ""
+
+
+def _odd_value(value: Any, where: str) -> str:
+    """The first null, or key that is no text."""
+    if value is None:
+        return f"it has no null, as {where or 'the data'} is"
+    if not isinstance(value, dict | list):
+        return ""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    if isinstance(value, dict) and (odd := [key for key in value if not isinstance(key, str)]):
+        return f"its keys are texts: put {odd[0]} in quotes"
+    return next(
+        filter(None, (_odd_value(inner, f"{where}:{key}".lstrip(":")) for key, inner in pairs)), ""
+    )
 
 
 def _to_yaml(data: Any, options: dict[str, Any]) -> str:
@@ -99,7 +130,22 @@ def _to_json(data: Any, options: dict[str, Any]) -> str:
         "ensure_ascii": False,
         **options,
     }
+    if options["sort_keys"]:
+        data, options["sort_keys"] = _in_order(data), False
     return json.dumps(data, **options)
+
+
+def _in_order(data: Any) -> Any:
+    """The same data with the keys of each mapping in order: texts and numbers as texts."""
+    if isinstance(data, list):
+        return [_in_order(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    try:
+        keys = sorted(data)
+    except TypeError:
+        keys = sorted(data, key=str)
+    return {key: _in_order(data[key]) for key in keys}
 
 
 def _from_json(text: str, options: dict[str, Any]) -> Any:
@@ -175,7 +221,7 @@ def _from_plist(text: str | bytes, options: dict[str, Any]) -> Any:
     return plistlib.loads(text.encode() if isinstance(text, str) else text, **options)
 
 
-_KINDS = {
+_KINDS: dict[str, tuple[Callable[[Any, Any], str | bytes], Callable[[Any, Any], Any]]] = {
     "yaml": (_to_yaml, _from_yaml),
     "json": (_to_json, _from_json),
     "configparser": (_to_ini, _from_ini),

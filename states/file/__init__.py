@@ -113,6 +113,7 @@ def traps(
     fun: str,
     name: str,
     contents_pillar: object = None,
+    dataset_pillar: object = None,
     contents: object = None,
     repl: object = None,
     backslash_literal: object = False,
@@ -134,11 +135,10 @@ def traps(
                 "contents", message, "put quotes around the line; file.serialize writes data"
             )
             break
-    for key in _claims.missing_pillar(contents_pillar):
-        message = f"contents_pillar: the pillar of this machine has no {key}"
-        yield claims.Trap(
-            "contents_pillar", message, "`runner show pillar` prints what it has", True
-        )
+    for argument, keys in ("contents_pillar", contents_pillar), ("dataset_pillar", dataset_pillar):
+        for key in _claims.missing_pillar(keys):
+            message = f"{argument}: the pillar of this machine has no {key}"
+            yield claims.Trap(argument, message, "`runner show pillar` prints what it has", True)
 
 
 def prune_check(

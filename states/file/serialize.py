@@ -12,6 +12,7 @@ from modules.slsutil.merging import merged
 from runner.api import Done, FilePath, Mode, Plan, Planned, StateFailed, TextEncoding, here
 from states.file.managed import managed
 
+LACKING = object()
 COMMENTS = {"yaml": ("#",), "toml": ("#",), "configparser": ("#", ";"), "ini": ("#", ";")}
 
 
@@ -47,9 +48,9 @@ def serialize(
     user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding, encoding_errors,
       check_cmd, tmp_dir, tmp_ext: As of file.managed.
     merge_if_exists: Merge the data into those of a file that is there (not its comments); both have
-      to be mappings.
-    serializer: The format: `yaml`, `json`, `toml`, `configparser` (or `ini`), `plist`, `python` or
-      `msgpack`; without it YAML.
+      to be mappings. An empty file has none.
+    serializer: The format: `yaml`, `json`, `toml`, `configparser` (or `ini`), `plist` or `python`;
+      without it YAML.
     formatter: An older name of serializer.
     serializer_opts: Options of the format's library for writing, such as `indent: 2`.
     deserializer_opts: Options of the format's library for reading the present file, with
@@ -64,7 +65,9 @@ def serialize(
     if dataset is not None and dataset_pillar:
         raise StateFailed("Only one of 'dataset' and 'dataset_pillar' is permitted")
     if dataset_pillar:
-        dataset = pillar.get(dataset_pillar)
+        dataset = pillar.get(dataset_pillar, LACKING)
+        if dataset is LACKING:
+            raise StateFailed(f"Pillar {dataset_pillar} does not exist")
     if dataset is None and not dataset_pillar:
         raise StateFailed("Neither 'dataset' nor 'dataset_pillar' was defined")
     if serializer and formatter:
@@ -112,6 +115,8 @@ def _present(
     """The data that the file has now, and its number of lines that are comments."""
     try:
         data = (file.read_table if kind == "json" else file.read_values)(name)
+        if not data.strip():
+            return None, 0
         text = data if kind == "plist" else data.decode(encoding)
         marks = COMMENTS.get(kind)
         lines = text.splitlines() if isinstance(text, str) and marks else []

@@ -122,3 +122,52 @@ def test_comments_that_a_merge_loses_are_counted(tmp_path: Path) -> None:
     path.write_text("# why\na: 1 # so\n  # and\n")
     apply(serialize, str(path), {"b": 1}, merge_if_exists=True, current=here)
     assert here.warnings == [f"the comments in {path} are lost (2 lines): it is written anew"]
+
+
+def test_a_pillar_that_is_not_there_empties_no_file(machine: Machine) -> None:
+    (machine.folder / "f").write_text("{}")
+    machine.write(
+        a="{tmp}/f: {file.serialize: [{dataset_pillar: 'no:such'}, {serializer: json}]}\n"
+    )
+    for test in (["--test"], []):
+        (result,) = machine.results("sls", "a", *test, code=2).values()
+        assert result["comment"] == "Pillar no:such does not exist"
+    assert (machine.folder / "f").read_text() == "{}"
+    said = machine("check", "a", code=None).stdout
+    assert "dataset_pillar: the pillar of this machine has no no:such [trap]" in said
+
+
+@pytest.mark.parametrize("serializer", ["json", "yaml", "ini", "plist"])
+def test_an_empty_file_is_merged_with(machine: Machine, serializer: str) -> None:
+    (machine.folder / "f").write_text("\n")
+    more = f"{{serializer: {serializer}}}, {{merge_if_exists: true}}"
+    machine.write(a=f"{{tmp}}/f: {{file.serialize: [{{dataset: {{a: {{b: c}}}}}}, {more}]}}\n")
+    for changes in (True, False):
+        (result,) = machine.results("sls", "a").values()
+        assert bool(result["changes"]) is changes
+
+
+def test_json_has_keys_of_several_types(machine: Machine) -> None:
+    machine.write(a="{tmp}/f: {file.serialize: [{dataset: {b: 1, 7: 2}}, {serializer: json}]}\n")
+    machine("sls", "a")
+    assert (machine.folder / "f").read_text() == '{\n  "7": 2,\n  "b": 1\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("serializer", "dataset", "more", "why"),
+    [
+        ("json", "{a: 1}", "[{wide: 1}]", "as json: there is no option wide for it"),
+        ("toml", "[1]", "[]", "as toml: it holds a mapping, and the data is a list"),
+        ("toml", "{a: {b: null}}", "[]", "as toml: it has no null, as a:b is"),
+        ("plist", "{a: [{7: 1}]}", "[]", "as plist: its keys are texts: put 7 in quotes"),
+        ("ini", "{a: {b: 1}, c: 2}", "[]", "as ini: c has to be a section, a mapping of options"),
+    ],
+)
+def test_what_a_format_cannot_say_is_named(
+    machine: Machine, serializer: str, dataset: str, more: str, why: str
+) -> None:
+    arguments = f"{{serializer: {serializer}}}, {{serializer_opts: {more}}}"
+    machine.write(a=f"{{tmp}}/f: {{file.serialize: [{{dataset: {dataset}}}, {arguments}]}}\n")
+    for test in (["--test"], []):
+        (result,) = machine.results("sls", "a", *test, code=2).values()
+        assert result["comment"] == f"the data cannot be written {why}"
