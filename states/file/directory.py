@@ -6,7 +6,7 @@ have.
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed, here
 from states.file._folders import below, managed_below, refuse_root, superfluous
 from states.file._nested import refuse_to_replace
 from states.file._permissions import Permissions, before, missing_folders, parent, permissions
@@ -87,7 +87,13 @@ def directory(
         work.remove, removed = superfluous(name, managed, exclude_pat or [], folders)
         work.gone = frozenset(removed)
     if not children_only:
-        work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
+        own = file.is_link(name) and not follow_symlinks
+        if own and wanted.changes(file.stat(name)):
+            here.warn(
+                f"{name} is a link, and the folder that it leads to has another owner or mode:"
+                " `follow_symlinks: True` sets them there, not at the link"
+            )
+        work.note(name, wanted, follow=not own)
     if options & {"user", "group", "mode"}:
         if max_depth is None:
             refuse_root(name, "give all of it one owner or mode:")

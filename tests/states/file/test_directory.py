@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import HarnessHere, apply, look
 from needing import needs_root
 
@@ -198,3 +199,16 @@ def test_the_owner_of_links_or_of_what_they_point_to(tmp_path: Path, follow: boo
     apply(directory, f"{tmp_path}/d", user="daemon", recurse=["user"], follow_symlinks=follow)
     owners = (tmp_path / "d" / "link").lstat().st_uid, (tmp_path / "aside").stat().st_uid
     assert owners == ((0, 1) if follow else (1, 0))
+
+
+def test_a_link_whose_folder_has_another_mode_is_told(machine: Machine) -> None:
+    (machine.folder / "d").mkdir(mode=0o755)
+    (machine.folder / "l").symlink_to("d")
+    words = ("single", "file.directory", f"name={machine.folder}/l", "mode=0700")
+    for test in (["--test"], []):
+        (result,) = machine.results(*words, *test).values()
+        assert "`follow_symlinks: True` sets them there" in result["warnings"][0]
+    (result,) = machine.results(*words, "follow_symlinks=True").values()
+    assert result["changes"] and "warnings" not in result
+    (result,) = machine.results(*words).values()
+    assert "warnings" not in result
