@@ -67,7 +67,7 @@ def recurse(
     source: A salt:// folder, or a list of which the first that has files is taken.
     keep_source: Ignored; files of the tree are used where they lie.
     clean: Remove what is not in the source, but what states of the run manage and what
-      `exclude_pat` matches.
+      `exclude_pat` matches. It is no part of `backup`: `runner undo` brings it back.
     user: The owner of folders, files and links; without it as it is.
     group: The group of folders, files and links; without it as it is.
     dir_mode: The rights of the folders; without it as they are.
