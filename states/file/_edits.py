@@ -54,6 +54,22 @@ def warn_of_carriage_returns(name: str, text: Text, expression: re.Pattern[str])
         )
 
 
+def warn_unsettled(
+    name: str, new: str | file.Edited | None, edit: Callable[[Text], str | file.Edited | None]
+) -> None:
+    """Warn where the new text of a file calls for the same edit again, or lets that fail; of a
+    large file that is not known.
+    """
+    if not isinstance(new, str):
+        return
+    try:
+        settled = edit(_lines.WholeText(new)) is None
+    except StateFailed:
+        settled = False
+    if not settled:
+        here.warn(f"the next run changes {name} again: the edit applies to its own result")
+
+
 def edited(
     name: str,
     old: Text,

@@ -72,12 +72,17 @@ def blockreplace(
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
     block = block.replace("\r\n", "\n").replace("\n", ending(old.first()))
+
+    def edit(text: _lines.Text) -> str | file.Edited | None:
+        return with_block(text, marker_start, marker_end, block, *place)
+
     try:
-        new = with_block(old, marker_start, marker_end, block, *place)
+        new = edit(old)
     except StateFailed as failure:
         _refuse(failure.message)
     if new is None:
         return "No changes needed to be made"
+    _edits.warn_unsettled(name, new, edit)
     return (
         yield from _edits.edited(
             name,

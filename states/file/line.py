@@ -77,12 +77,18 @@ def line(
     )
     match = match or content or ""
     told = [match] if doing in ("delete", "replace") else [before, after]
-    lines = old.excerpt([_lines.compiled(each, 0) for each in told if each])
-    new = old.spliced(lines, edited_line(lines, content or "", match, doing, place))
+    wanted = [_lines.compiled(each, 0) for each in told if each]
+
+    def edit(text: _lines.Text) -> str | file.Edited | None:
+        lines = text.excerpt(wanted)
+        return text.spliced(lines, edited_line(lines, content or "", match, doing, place))
+
+    new = edit(old)
     if doing == "replace" and new is None and content and not _has_line(old, content.strip()):
         here.warn(f"no line of {name} matches {match!r}, so that {content!r} is missing")
     if new is None and exists:
         return "No changes needed to be made"
+    _edits.warn_unsettled(name, new, edit)
     return (
         yield from _edits.edited(
             name,

@@ -67,17 +67,22 @@ def replace(
         old = old.whole("count" if count else _lines.by_lines(pattern))
     _edits.refuse_binary(name, old)
     content = repl if not_found_content is None else not_found_content
-    text = repl.replace("\\", r"\\") if backslash_literal else repl
-    new = old.edited(lambda part, *_: substituted(expression, text, part, count))
-    if new is None:
-        _edits.warn_of_carriage_returns(name, old, expression)
-    if append_if_not_found or prepend_if_not_found:
-        found = partial(found_in, expression, content)
-        if not old.any(found, overlap=len(content) + 1):
-            with_cr = not takes_cr(expression, text, content, count)
-            new = old.edited(_lines.adding(old, content, append_if_not_found, with_cr))
+    written = repl.replace("\\", r"\\") if backslash_literal else repl
+    found = partial(found_in, expression, content)
+
+    def edit(text: _lines.Text) -> str | file.Edited | None:
+        new = text.edited(lambda part, *_: substituted(expression, written, part, count))
+        adds = append_if_not_found or prepend_if_not_found
+        if adds and not text.any(found, overlap=len(content) + 1):
+            with_cr = not takes_cr(expression, written, content, count)
+            new = text.edited(_lines.adding(text, content, append_if_not_found, with_cr))
+        return new
+
+    new = edit(old)
+    _edits.warn_of_carriage_returns(name, old, expression)
     if new is None:
         return "No changes needed to be made"
+    _edits.warn_unsettled(name, new, edit)
     changes = {"diff": _lines.diff_of(old, new) if show_changes else True}
     yield Plan(changes, "Changes would have been made", provides=_lines.provided(name, new))
     with file.backed_up(name, backup):
