@@ -15,7 +15,7 @@ from modules._texts.lines import value_problem as value_problem
 from modules._texts.lines import whole_value as whole_value
 from runner.api import Record, for_states
 
-_SECTION = re.compile(r"^[\s\ufeff]*\[(?P<name>.*)\]\s*$")
+_SECTION = re.compile(r"^[\s\ufeff]*\[(?P<name>.*?)\]\s*(?:[#;].*)?$")
 _PADDED = ("[ ", " ]", "[\t", "\t]")  # what a header has in it that is not just [name]
 NO_VALUE = "(no value)"  # of an option that is there, as changes show it
 _ALONE = re.compile(r"\w[\w.:/*+-]*\s*")  # an option without a value, such as skip-name-resolve

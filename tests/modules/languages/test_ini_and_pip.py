@@ -105,6 +105,19 @@ def test_a_section_of_a_section_is_found_again(tmp_path: Path) -> None:
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize("header", ["[s] ; see [1]", "[s]# c", "[ s ]\t; c"])
+def test_a_header_may_have_a_comment(header: str, tmp_path: Path) -> None:
+    """As those of git, MySQL and Python's configparser."""
+    path = tmp_path / "x.ini"
+    path.write_text(f"[t]\na = 1\n{header}\na = 2\n")
+    with running(HarnessHere()), changes_allowed():
+        assert ini.get_ini(str(path)) == {"t": {"a": "1"}, "s": {"a": "2"}}
+        ini.set_option(str(path), {"s": {"a": 3}, "t": {"a": 0}})
+        assert path.read_text() == f"[t]\na = 0\n{header}\na = 3\n"
+        assert ini.remove_section(str(path), "s") == {"a": "3"}
+    assert path.read_text() == "[t]\na = 0\n"
+
+
 def test_only_line_feeds_end_a_line_and_lines_end_as_those_of_their_file(tmp_path: Path) -> None:
     path = tmp_path / "x.ini"
     path.write_bytes("[s]\r\na = 1\u2028b = 2\x0c\r\nc = 3\r\n".encode())
