@@ -12,7 +12,7 @@ from runner.engine.step import RUN, Decision, Verdict
 from runner.model.chunk import Chunk, Edge
 from runner.model.records import Record
 from runner.model.requisite_kinds import RequisiteKind
-from runner.model.result import Result
+from runner.model.result import Result, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def decide(seen: Seen, pending: Collection[str] = ()) -> Decision:
     if is_stopped:
         failed = [target for _, target in needed if target is not None and target.result is False]
         names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
-        comment = f"One or more requisite failed: {', '.join(names)}"
+        comment = f"One or more requisite failed: {some_of([*names])}"
         return Decision(Verdict.FAIL, comment, _root(failed[0]), postponed)
     if refusals:
         return refusals[0]._replace(postponed=postponed)

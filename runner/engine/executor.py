@@ -30,7 +30,7 @@ from runner.model import diagnostics
 from runner.model.chunk import LEFT_OUT, Chunk, Edge, EdgeGroup, Edges
 from runner.model.errors import Diagnostic
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted, Warned
-from runner.model.result import CRASHED, ENDS_RUN, Report, Result
+from runner.model.result import CRASHED, ENDS_RUN, Report, Result, some_of
 from runner.support.files.folder_syncs import FOLDER_SYNCS
 from runner.support.files.group_commit import GROUP_COMMIT
 
@@ -659,5 +659,5 @@ def _with_reaction(result: Result, reaction: Reaction, mode: str) -> Result:
     if result.result is None and reaction.decided_by:
         return result.undecided_until(reaction.decided_by)
     done = "changed" if mode is Mode.REAL else "would change"
-    cause = f", because {', '.join(reaction.changed)} {done}" if reaction.changed else ""
+    cause = f", because {some_of(reaction.changed)} {done}" if reaction.changed else ""
     return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

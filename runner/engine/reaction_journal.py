@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
-They are kept in an SQLite file of their own: those of earlier runs one by one; of the last run who
-reacts together, and what these have to react to.
+They are kept in an SQLite file of their own: who reacts together, and what these have to react to;
+what version 1 has left one by one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 NAME = "debts.sqlite"
 VERSION = 2
-_OF_EARLIER = "SELECT reactor, kind, source, run, time, place FROM debts ORDER BY rowid"
-_OF_LAST = """
-SELECT reactor, kind, source, run, time, coalesce(nullif(reactors.place, ''), changes.place)
-FROM changes JOIN reactors USING (audience) ORDER BY changes.rowid, reactors.rowid
-"""
+_ONE_BY_ONE = "SELECT reactor, kind, source, run, time, place FROM debts ORDER BY rowid"
+_REACTORS = "SELECT audience, kind, reactor, place FROM reactors ORDER BY rowid"
+_CHANGES = "SELECT audience, source, run, time, place FROM changes ORDER BY rowid"
 _PREPARE = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS debts (
@@ -45,12 +43,17 @@ CREATE TABLE IF NOT EXISTS changes (
     audience INTEGER NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL, time TEXT NOT NULL,
     place TEXT NOT NULL, PRIMARY KEY (audience, source)
 );
-INSERT OR IGNORE INTO debts {_OF_LAST};
-DELETE FROM reactors;
-DELETE FROM changes;
+DELETE FROM reactors WHERE audience NOT IN (SELECT audience FROM changes);
+DELETE FROM changes WHERE audience NOT IN (SELECT audience FROM reactors);
 PRAGMA user_version={VERSION};
 COMMIT;
 """
+# of an audience that is the same as one before it: the earliest change of a source counts
+_MERGE = (
+    "UPDATE OR IGNORE changes SET audience = ? WHERE audience = ?",
+    "DELETE FROM changes WHERE audience = ?",
+    "DELETE FROM reactors WHERE audience = ?",
+)
 
 
 class Audience:
@@ -64,7 +67,7 @@ class Audience:
         self.kind = kind
         self.reactors = {storable(tag): storable(place) for tag, place in reactors.items()}
         self.changes: dict[str, Change] = {}  # by their sources
-        self.number = 0  # in the file, where it is of this run
+        self.number = 0  # in the file; of what is kept one by one none
 
     @property
     def is_open(self) -> bool:
@@ -111,6 +114,7 @@ class ReactionJournal:
         self._open: set[Audience] = set()
         self._numbers = count(1)
         self._written: set[Audience] = set()
+        self._same: list[tuple[int, int]] = []  # audiences in the file: the first one, another one
 
     def record(self, changes: Iterable[Change]) -> None:
         """Record durably what has to be reacted to. Raises OSError when that cannot be done."""
@@ -269,24 +273,39 @@ class ReactionJournal:
                 self._read_file()
 
     def _read_file(self) -> None:
-        found: dict[tuple[str, str], Audience] = {}
         try:
             connection, version = self._connected()
             with closing(connection):  # who only looks leaves none of SQLite's files beside it
-                for query in (_OF_EARLIER, _OF_LAST)[:version]:
-                    for reactor, kind, *change in connection.execute(query):
-                        if (reactor, kind) not in found:
-                            found[reactor, kind] = Audience(kind, {reactor: ""})
-                        audience = found[reactor, kind]
-                        audience.changes.setdefault(change[0], Change(audience, *change))
+                found = [*_one_by_one(connection)] if version else []
+                found += self._together(connection) if version > 1 else []
         except sqlite3.Error as error:
             if self._looking or type(error) is not sqlite3.DatabaseError:
                 raise OSError(database.described(self._path, error)) from None
             self._set_aside(error)
             return
-        for audience in found.values():
+        for audience in found:
             self._add(audience)
-        self._open.update(found.values())
+        self._open.update(each for each in found if each.is_open)
+
+    def _together(self, connection: sqlite3.Connection) -> Iterable[Audience]:
+        """The audiences of earlier runs, each once."""
+        reactors: dict[int, tuple[str, dict[str, str]]] = {}
+        for number, kind, reactor, place in connection.execute(_REACTORS):
+            reactors.setdefault(number, (kind, {}))[1][reactor] = place
+        self._numbers = count(max(reactors, default=0) + 1)
+        found: dict[tuple[object, ...], Audience] = {}
+        by_number = {}
+        for number, (kind, places) in reactors.items():
+            audience = found.setdefault((kind, *places.items()), Audience(kind, places))
+            if audience.number:
+                self._same.append((audience.number, number))
+            audience.number = audience.number or number
+            by_number[number] = audience
+        for number, *change in connection.execute(_CHANGES):
+            if number in by_number:
+                audience = by_number[number]
+                audience.changes.setdefault(change[0], Change(audience, *change))
+        return found.values()
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, which `notes` tells."""
@@ -308,13 +327,17 @@ class ReactionJournal:
             raise OSError(database.described(self._path, error)) from None
 
     def _prepared(self) -> sqlite3.Connection:
-        """A connection to the file, in which those of the last run are among the earlier ones."""
+        """A connection to the file, in which each audience of earlier runs is there once."""
         connection, version = self._connected()
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             query = "SELECT EXISTS (SELECT * FROM reactors)"
             if version < VERSION or connection.execute(query).fetchone()[0]:
                 connection.executescript(_PREPARE)
+                with connection:
+                    for same in self._same:
+                        for statement in _MERGE:
+                            connection.execute(statement, same[-statement.count("?") :])
         except BaseException:
             connection.close()
             raise
@@ -333,3 +356,12 @@ class ReactionJournal:
             connection.close()
             raise
         return connection, version
+
+
+def _one_by_one(connection: sqlite3.Connection) -> Iterable[Audience]:
+    """What version 1 has left, by the reactors and kinds."""
+    found: dict[tuple[str, str], Audience] = {}
+    for reactor, kind, *change in connection.execute(_ONE_BY_ONE):
+        audience = found.setdefault((reactor, kind), Audience(kind, {reactor: ""}))
+        audience.changes.setdefault(change[0], Change(audience, *change))
+    return found.values()

@@ -14,7 +14,7 @@ from runner.engine.reaction_journal import Audience, Change, ReactionJournal
 from runner.engine.step import NOT_RUN, RunPlan
 from runner.model.chunk import LEFT_OUT, Chunk, EdgeGroup
 from runner.model.requisite_kinds import KINDS, WATCH
-from runner.model.result import PendingReaction, Result
+from runner.model.result import MOST_NAMED, PendingReaction, Result, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class ReactionTracker:
         except OSError as error:
             if self._journal.required:
                 tags = dict.fromkeys(tag for each in changes for tag in each.audience.reactors)
-                who = ", ".join(tag.replace("_|-", " ") for tag in tags)
+                who = some_of([tag.replace("_|-", " ") for tag in tags])
                 message = (
                     f"nothing was changed: it cannot be recorded that {who} has to react ({error})"
                 )
@@ -165,14 +165,18 @@ class ReactionTracker:
             self.unprotected = str(error)
 
 
-def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
-    """Pending reactions in words. cause: the tag of the state whose failure keeps them from being
-    done.
+def described(reactions: Sequence[PendingReaction], cause: str | None) -> tuple[str, ...]:
+    """Pending reactions in words, not all of very many. cause: the tag of the state whose failure
+    keeps them from being done.
     """
     until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
-    return tuple(
-        f"{pending.kind} of {_named(pending.source)} since {pending.time}{until}"
-        for pending in reactions
+    more = len(reactions) - MOST_NAMED
+    return (
+        *(
+            f"{pending.kind} of {_named(pending.source)} since {pending.time}{until}"
+            for pending in reactions[:MOST_NAMED]
+        ),
+        *([f"{more} more"] if more > 0 else ()),
     )
 
 
@@ -208,5 +212,5 @@ class SuppressedReactions:
             return result
         self._would_send.add(position)
         names = dict.fromkeys(self._plan.steps[target].title for target in targets)
-        note = f"It would have reacted to a change of {', '.join(names)} (no-op)"
+        note = f"It would have reacted to a change of {some_of([*names])} (no-op)"
         return result._replace(comment=f"{result.comment}\n{note}".strip(), note=note)

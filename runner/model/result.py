@@ -12,7 +12,7 @@ from runner.model.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from runner.model.errors import Diagnostic
     from runner.model.made import Thing
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 ENDS_RUN = "ends_run"  # of a state after which the run goes no further
 AT_BOOT = "at_boot"
 HIGHSTATE = "highstate"  # the scope of a run of all states that the top file assigns
+
+MOST_NAMED = 20  # states that a sentence in a result names, of which there may be any number
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return names as a sentence has them: not all of very many.
+
+    >>> some_of(["a.b", "a.c"])
+    'a.b, a.c'
+    """
+    more = len(names) - MOST_NAMED
+    return f"{', '.join(names[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
 class Result(Record):

@@ -220,9 +220,26 @@ def test_what_many_react_to_is_one_row(tmp_path: Path) -> None:
     assert [each.source for each in journal.all()] == [f"source {n}" for n in range(30)]
     killed = ReactionJournal(str(tmp_path))
     killed.record([change(ONE)])
-    assert rows(tmp_path) == {"debts": 30, "reactors": 1, "changes": 1}
+    assert rows(tmp_path) == {"debts": 0, "reactors": 2, "changes": 31}
     killed.settle(ONE.reactor)
     killed.settle(reactors[0])
+    assert set(rows(tmp_path).values()) == {0}
+
+
+def test_what_many_react_to_stays_one_row_in_later_runs(tmp_path: Path) -> None:
+    reactors = [f"cmd_|-r{n}_|-r{n}_|-wait" for n in range(40)]
+    for run in range(5):
+        journal = ReactionJournal(str(tmp_path))
+        assert len(journal.all()) == (1200 if run else 0)
+        audience = Audience("watch", dict.fromkeys(reactors, "a.sls:1"))
+        for source in range(30):
+            journal.record([Change(audience, f"source {source}", f"run {run}", "now")])
+        assert rows(tmp_path)["changes"] == (60 if run else 30)
+        assert {each.run for each in journal.pending(reactors[0])} == {"run 0"}
+    journal.withdraw("source 0")  # of this run: it is still due from the first one
+    assert len(ReactionJournal(str(tmp_path)).all()) == 1200
+    for reactor in reactors:
+        ReactionJournal(str(tmp_path)).settle(reactor)
     assert set(rows(tmp_path).values()) == {0}
 
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -300,3 +302,67 @@ def test_reactions_to_whole_files_are_done_once_whenever_a_run_ends(
     machine("sls", name)
     assert "".join((machine.folder / "log").read_text().split()) == "0123"
     assert pending(machine) == []
+
+
+def many(function: str, more: str = "") -> str:
+    """The SLS `many`: 25 states."""
+    return "".join(f"u{n:02}: {{test.{function}: [{more}]}}\n" for n in range(25))
+
+
+@pytest.mark.parametrize(
+    ("states", "reactor", "said"),
+    [
+        (
+            many("fail_without_changes"),
+            "test.nop: [require: [sls: many]]",
+            "One or more requisite failed: many.u00, many.u01, ",
+        ),
+        (
+            many("succeed_with_changes", "noop: true"),
+            "cmd.wait: [name: 'true', watch: [sls: many]]",
+            "It would have reacted to a change of test: u00, test: u01, ",
+        ),
+        (
+            many("succeed_with_changes"),
+            "cmd.wait: [name: 'true', watch: [sls: many]]",
+            ", because test: u00, test: u01, ",
+        ),
+    ],
+)
+def test_a_sentence_names_a_few_of_very_many_states(
+    machine: Machine, states: str, reactor: str, said: str
+) -> None:
+    machine.write(many=states, a=f"include: [many]\nr: {{{reactor}}}\n")
+    result = machine.results("sls", "a", code=2 if "fail" in states else 0)["r"]
+    text = result["comment"] + machine("history", "show", "last").stdout
+    if "because" in said:
+        text = machine("sls", "a").stdout
+    assert said in text and " and 5 more" in text
+    assert "u19" in text and "u20" not in text.partition(said)[2].partition("\n")[0]
+
+
+def test_a_dry_run_reports_a_few_of_very_many_pending_reactions(machine: Machine) -> None:
+    reactor = "r: {cmd.wait: [name: 'true', watch: [sls: many]]}\n"
+    machine.write(many=many("succeed_with_changes"), a=f"include: [many]\n{reactor}")
+    machine("sls", "a", "--exclude", "r")
+    owed = machine.results("sls", "a", "--test")["r"]["__owed__"]
+    assert len(owed) == 21 and owed[0].startswith("watch of test: u00 since ")
+    assert owed[-1] == "5 more"
+    assert len(pending(machine)) == 25
+    machine("sls", "a")
+    assert pending(machine) == []
+
+
+def test_many_pending_reactions_to_many_states_stay_few_rows(machine: Machine) -> None:
+    """What a run leaves pending takes no more room in the next one."""
+    reactors = "".join(
+        f"r{n}: {{cmd.wait: [name: 'true', watch: [sls: many]]}}\n" for n in range(40)
+    )
+    machine.write(many=many("succeed_with_changes"), a=f"include: [many]\n{reactors}")
+    for _ in range(3):
+        machine("sls", "a", "--exclude", "r*")
+    with closing(sqlite3.connect(machine.folder / "cache/state/debts.sqlite")) as database:
+        tables = ("debts", "reactors", "changes")
+        rows = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables]
+    assert rows == [0, 80, 50]  # of the first run, and of the last
+    assert len(pending(machine)) == 1000
