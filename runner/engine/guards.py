@@ -6,6 +6,7 @@ and succeeded.
 from __future__ import annotations
 
 import os.path
+import time
 from collections.abc import Mapping
 
 from runner.api import shell_tests
@@ -37,7 +38,8 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
 
 class GuardContext(Record):
     """A state's arguments and how its guards call functions. failed: tells whether the function
-    called last has noted an exit code other than 0. exists, is_dir: look at a path.
+    called last has noted an exit code other than 0. exists, is_dir: look at a path. warn: adds a
+    warning to the state's result.
     """
 
     args: Mapping[str, Value]
@@ -45,6 +47,7 @@ class GuardContext(Record):
     failed: Callable[[], int] = lambda: 0
     exists: Callable[[str], bool] = os.path.exists
     is_dir: Callable[[str], bool] = os.path.isdir
+    warn: Callable[[str], object] = len
 
 
 def reason_to_skip(context: GuardContext) -> str | None:
@@ -145,11 +148,15 @@ def _holds(entry: Value, context: GuardContext, otherwise: bool) -> bool:
 
 
 def _retcode(command: str, context: GuardContext) -> int:
-    return int(
-        context.call(
-            "cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(context.args)
-        )
+    given = options(context.args)
+    began = time.monotonic()
+    code = int(
+        context.call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **given)
     )
+    most = given.get("timeout")
+    if code and isinstance(most, float) and time.monotonic() - began >= most:
+        context.warn(f"the guard {command!r} was ended after {most:g} seconds: it counts as failed")
+    return code
 
 
 def _run(command: str, context: GuardContext) -> Mapping[str, Any]:

@@ -227,7 +227,9 @@ class Invoker:
 
     def _guard_context(self, chunk: Chunk) -> guards.GuardContext:
         call = self.run.call
-        context = guards.GuardContext(chunk.args, self.run.ask, self.run.took_failure)
+        context = guards.GuardContext(
+            chunk.args, self.run.ask, self.run.took_failure, warn=here.warn
+        )
         if not self.run.dry:
             return context
         return context._replace(  # as planned

@@ -60,6 +60,20 @@ def test_a_script_starts_at_once(tmp_path: Path) -> None:
     assert min(took) < group_commit.LONGEST_EDIT * 1000, "its scratch folder was waited for"
 
 
+@pytest.mark.parametrize("guard", ["onlyif", "unless"])
+def test_a_guard_that_is_ended_is_told(tmp_path: Path, guard: str) -> None:
+    machine = Machine(tmp_path)
+    machine.write(
+        a=f"slow: {{cmd.run: [name: 'true', timeout: 0.3, {guard}: sleep 9]}}\n"
+        f"fast: {{cmd.run: [name: 'true', timeout: 9, {guard}: 'false']}}\n"
+    )
+    for words in (("--test",), ()):
+        results = machine.results("sls", "a", *words)
+        told = results["slow"]["warnings"]
+        assert told == ["the guard 'sleep 9' was ended after 0.3 seconds: it counts as failed"]
+        assert not results["fast"].get("warnings")
+
+
 def test_functions_of_an_sls_in_python_are_called(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write(a=CALLS)
