@@ -20,7 +20,7 @@ TOO_LONG = "fetching took too long; `foresee: {seconds: SECONDS}` allows more"
 # what programs say where nothing can be reached
 _UNREACHABLE = pattern(
     r"(?i)unreachable|name resolution|name or service|no such name|resolve host|ENOTFOUND|EAI_AGAIN"
-    r"|timed out",
+    r"|timed out|does not answer in",
 )
 
 

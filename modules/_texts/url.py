@@ -39,3 +39,15 @@ def ascii_url(url: str) -> str:
         for part in (parts.path, parts.query, parts.fragment)
     )
     return urllib.parse.urlunsplit((parts.scheme, netloc, *rest))
+
+
+def failure_of(problem: BaseException, seconds: float, trust: str) -> str:
+    """Why a server gave no answer, without the words of a library. seconds: how long it was waited
+    for; trust: how to have a certificate trusted.
+    """
+    reason = getattr(problem, "reason", None) or problem
+    if isinstance(reason, TimeoutError):
+        return f"it does not answer in {seconds:g} s"
+    if verification := getattr(reason, "verify_message", None):
+        return f"its certificate is not trusted: {verification}; {trust}"
+    return str(getattr(reason, "strerror", None) or reason or type(problem).__name__)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from modules._machine import fetching
-from modules._texts.url import ascii_url
+from modules._texts.url import ascii_url, failure_of
 from modules.file._contents import limits
 from modules.file._contents.hash import get_hash
 from modules.file._paths.place import beside_name
@@ -235,13 +235,18 @@ def _context(verify_ssl: bool) -> ssl.SSLContext | None:
     return context
 
 
+_CIRCLE = "its redirections lead in a circle, or on and on,"
+_TRUST = "add who signed it to the certificates of the system, or say `verify_ssl: False`"
+
+
 def _reason(problem: Exception, url: str) -> str:
     kind, _, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
     host, _, path = rest.partition("/")
     address = f"{kind}://{host.rpartition('@')[2]}/{path}"  # without a password
     if isinstance(problem, urllib.error.HTTPError):
         problem.close()
-        return f"Error: HTTP {problem.code}: {problem.reason} reading {address}"
+        reason = _CIRCLE if "infinite loop" in str(problem.reason) else problem.reason
+        return f"Error: HTTP {problem.code}: {reason} reading {address}"
     if isinstance(problem, _Stopped):
         return f"Error: reading {address}: {problem}"
-    return f"Error: {getattr(problem, 'reason', None) or problem} reading {address}"
+    return f"Error: reading {address}: {failure_of(problem, PATIENCE, _TRUST)}"

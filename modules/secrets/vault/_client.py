@@ -20,9 +20,11 @@ from typing import Any
 
 from modules import _paths
 from modules._machine import resolver
+from modules._texts.url import failure_of
 from modules.secrets.vault._settings import Settings, settings
 from runner.api import Record, StateFailed, here, refuse_unforeseen
 
+TRUST = "`verify` names who signed it"
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
 
 
@@ -185,7 +187,9 @@ class Client:
                     ) from None
                 return problem.code, _read(problem, end)
         except (OSError, ValueError, http.client.HTTPException) as problem:
-            raise StateFailed(f"vault: {self._settings.url}: {_reason(problem, limit)}") from None
+            raise StateFailed(
+                f"vault: {self._settings.url}: {failure_of(problem, limit, TRUST)}"
+            ) from None
 
 
 class Denied(StateFailed):
@@ -251,13 +255,3 @@ def _read(answer: Any, end: float) -> bytes:
         if sum(map(len, parts)) > LARGEST:
             raise ValueError("the answer is too large")
     return b"".join(parts)
-
-
-def _reason(problem: BaseException, limit: float) -> str:
-    reason = getattr(problem, "reason", problem)
-    if isinstance(reason, TimeoutError):
-        return f"it does not answer in {limit:g} s"
-    verification = getattr(reason, "verify_message", None)
-    if verification:
-        return f"its certificate is not trusted: {verification}; `verify` names who signed it"
-    return str(getattr(reason, "strerror", None) or reason or type(problem).__name__)

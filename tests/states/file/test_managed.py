@@ -8,6 +8,8 @@ import filecmp
 import functools
 import http.server
 import os
+import ssl
+import subprocess
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -18,7 +20,8 @@ from typing import Any
 import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
-from needing import needs_root
+from needing import needs, needs_root
+from serving import served
 
 from modules import cp
 from runner.api import Done, Plan, StateFailed, changes_allowed, running
@@ -366,6 +369,44 @@ def test_http_failures(
     }
     with pytest.raises(StateFailed, match=message):
         look(managed, f"{tmp_path}/f", **arguments)
+
+
+class _Circle(http.server.BaseHTTPRequestHandler):
+    """Sends everybody on to where they came from."""
+
+    def do_GET(self) -> None:
+        self.send_response(302)
+        self.send_header("Location", self.path)
+        self.end_headers()
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+@needs("openssl")
+def test_what_keeps_a_download_away_is_told_in_plain_words(machine: Machine) -> None:
+    pem = machine.folder / "pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x"
+    made = ["openssl", *words.split(), "-keyout", pem, "-out", machine.folder / "crt"]
+    subprocess.run(made, check=True, capture_output=True)
+    pem.write_text(pem.read_text() + (machine.folder / "crt").read_text())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Circle) as secure:
+        secure.socket = context.wrap_socket(secure.socket, server_side=True)
+        threading.Thread(target=secure.serve_forever, daemon=True).start()
+        urls = {
+            f"https://127.0.0.1:{secure.server_port}/": "certificate is not trusted: self-signed ce"
+            "rtificate; add who signed it to the certificates of the system, or say `verify_ssl: F",
+            f"{served(_Circle)}/": "HTTP 302: its redirections lead in a circle",
+            "http://127.0.0.1:1/": "reading http://127.0.0.1:1/: Connection refused",
+        }
+        for url, told in urls.items():
+            words = f"file.managed name={machine.folder}/f source={url} skip_verify=true"
+            said = machine.results("single", *words.split(), code=2)
+            comment = next(iter(said.values()))["comment"]
+            assert told in comment and "Errno" not in comment and "_ssl.c" not in comment
+        secure.shutdown()
 
 
 def test_a_login_in_the_address(tmp_path: Path, web: SimpleNamespace) -> None:
