@@ -23,6 +23,7 @@ from runner.api import (
     Planned,
     StateFailed,
     folders_above,
+    here,
 )
 from runner.api.claims import PART, Claim
 from runner.api.offline import at_boot, offline_as, offline_with
@@ -439,15 +440,12 @@ def fstab_present(
     own = OF_SWAP if fs_vfstype == "swap" else "name"  # swap has no folder
     keys = mount.match_keys(match_on or own, fs_vfstype)
     line = _fstab_change(entry, config, keys)
+    lacks = mount_ and fs_mount and fs_vfstype != "swap" and not mount.is_mounted(fs_file)
+    if line != "new" and lacks and "noauto" not in entry.opts:
+        here.warn(f"nothing is mounted at {fs_file}: `mount.mounted` mounts what fstab has already")
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."
-    mounts = (
-        line == "new"
-        and mount_
-        and fs_mount
-        and fs_vfstype != "swap"
-        and not mount.is_mounted(fs_file)
-    )
+    mounts = lacks and line == "new"
     word = "written in" if line == "new" else "updated in"
     comment = f"{fs_file} entry will be {word} {config}." + (
         f"\nWill mount {device} on {fs_file}" if mounts else ""

@@ -421,6 +421,8 @@ def mount(
     """Mount a device; none: as fstab has it. Raises StateFailed with what mount says."""
     if not user:
         file.real_path(name)  # through no link of somebody else
+    if device and util == "mount":
+        _refusals.refuse_without_helper(name, fstype, opts)
     words = [util, "-o", ",".join(opts), *(["-t", fstype] if fstype else []), "--"]
     words += [*([device] if device else []), name]
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)

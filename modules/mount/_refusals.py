@@ -18,6 +18,13 @@ from modules.file._contents import limits
 from runner.api import Fact, StateFailed
 
 SIGNATURES = (b"SWAPSPACE2", b"SWAP-SPACE")
+# packages of Debian with the programs that file systems are mounted by: the kernel alone cannot
+HELPED_BY = {
+    **dict.fromkeys(("nfs", "nfs4"), "nfs-common"),
+    "glusterfs": "glusterfs-client",
+    "davfs": "davfs2",
+    "ecryptfs": "ecryptfs-utils",
+}
 
 
 def refuse_mount(
@@ -40,6 +47,7 @@ def refuse_mount(
     refuse_without_root(name, util)
     if not device or util != "mount":
         return
+    refuse_without_helper(name, fstype, opts)
     bind = bool({"bind", "rbind"} & {*opts})
     if not bind and not _needs_device(fstype):
         return
@@ -52,6 +60,21 @@ def refuse_mount(
     elif bind and _paths.isdir(name) and not _paths.isdir(device):
         reason = f"mount(2) system call failed: {os.strerror(errno.ENOTDIR)}."
         raise _refusal(name, reason, ("file", device))
+
+
+def refuse_without_helper(name: str, fstype: str, opts: Sequence[str]) -> None:
+    """Raise StateFailed where the program is missing that mounts such a file system. The words of
+    mount depend on the kernel, and name neither.
+    """
+    package = HELPED_BY.get(fstype)
+    if package and not {"bind", "rbind"} & {*opts} and not _has_helper(fstype):
+        program = f"/sbin/mount.{fstype}"
+        why = f"{program} is missing: it comes with {package}"
+        raise StateFailed(f"mount: {name}: {why}", missing=[("file", program), ("pkg", package)])
+
+
+def _has_helper(fstype: str) -> bool:
+    return any(_paths.exists(f"{folder}/mount.{fstype}") for folder in ("/sbin", "/usr/sbin"))
 
 
 def refuse_without_root(name: str, util: str = "mount") -> None:
@@ -134,7 +157,7 @@ def _needs_device(fstype: str) -> bool:
     """
     if not fstype or fstype.startswith(("fuse", "none", "auto", "overlay")):
         return not fstype or fstype.startswith("auto")
-    if any(_paths.exists(f"{folder}/mount.{fstype}") for folder in ("/sbin", "/usr/sbin")):
+    if _has_helper(fstype):
         return False
     try:
         with open("/proc/filesystems", encoding="ascii", errors="replace") as file:

@@ -55,6 +55,7 @@ FAIL: dict[str, dict[str, Any]] = {
         "/mnt/uuid": {"device": "UUID=1234-5678", "fstype": "ext4", "mkmnt": True},
         "/mnt/bind": {"device": "/none", "fstype": "none", "opts": "bind", "mkmnt": True},
         "/mnt/file": {"device": "/etc/hostname", "fstype": "none", "opts": "bind", "mkmnt": True},
+        "/mnt/nfs": {"device": "127.0.0.1:/x", "fstype": "nfs", "mkmnt": True},
         "/mnt/user": {"device": "x", "fstype": "tmpfs", "user": "nobody-here", "mkmnt": True},
     },
     "mount.fstab_present": {"none": {"fs_file": "/mnt/nowhere", "fs_vfstype": "tmpfs"}},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import apply, look
 
 from modules import mount
@@ -71,3 +72,17 @@ def test_another_device_may_be_mounted_that_a_regular_expression_matches() -> No
     assert not isinstance(look(mounted, **given, device_name_regex=["pr.c"]), Plan)
     with pytest.raises(StateFailed, match="device_name_regex: "):
         look(mounted, **given, device_name_regex=["("])
+
+
+def test_a_line_of_fstab_that_is_not_mounted_is_told(machine: Machine) -> None:
+    more = "{fs_file: /srv/none}, {fs_vfstype: tmpfs}, {config: '{tmp}/fstab'}"
+    machine.write(
+        a=f"none: {{mount.fstab_present: [{more}, {{mount: false}}]}}\n",
+        b=f"none: {{mount.fstab_present: [{more}]}}\n",
+        c=f"none: {{mount.fstab_present: [{more}, {{fs_mntops: noauto}}]}}\n",
+    )
+    told = "nothing is mounted at /srv/none: `mount.mounted` mounts what fstab has already"
+    (machine.folder / "fstab").touch()
+    for name, warned in (("a", False), ("b", True), ("c", False)):
+        (result,) = machine.results("sls", name).values()
+        assert (told in result.get("warnings", ())) is warned, name
