@@ -31,6 +31,7 @@ from runner.tools.check import (
     traps,
     tree_files,
     units,
+    unread_files,
     validators,
 )
 
@@ -176,11 +177,15 @@ class _Checker:
             *lint_yaml.warnings(compiled.chunks, expects, lint.row),
             *(() if foreign else lint_yaml.values_that_are_none(compiled.chunks)),
             *validators.hints(compiled.chunks, expects),
+            *unread_files.warnings(compiled.chunks, expects, self._is_debian),
             *missing_references.templates(
                 compiled.chunks, self._session.tree, self._session.renderer.compile
             ),
         )
         self._problems += redact_no_log(problems, compiled.chunks)
+
+    def _is_debian(self) -> bool:
+        return bool(self._session.grains.get("os_family") == "Debian")
 
     def _unavailable(self, compiled: Compiled) -> Iterator[Diagnostic]:
         """State modules that cannot work now; an earlier state may change that."""
