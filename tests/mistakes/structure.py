@@ -485,6 +485,27 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
+        "no space behind the colon of a setting of a target",
+        {
+            "top.sls": "base:\n  '*':\n    - «match:glob\n    - web\n",
+            "web.sls": "a:\n  test.nop: []\n",
+        },
+        "'match:glob' is not the name of an SLS",
+        "a space is missing behind the colon: `- match: glob`",
+        names=(),
+    ),
+    Mistake(
+        "no space behind the colon of a setting of a target of others",
+        {
+            "top.sls": "base:\n  'os:Else':\n    - «match:grain\n    - web\n  '*':\n    - web\n",
+            "web.sls": "a:\n  test.nop: []\n",
+        },
+        "'match:grain' is not the name of an SLS",
+        "a space is missing behind the colon: `- match: grain`",
+        check_only=True,
+        names=(),
+    ),
+    Mistake(
         "target of the pillar's top file that cannot be read",
         {
             "web.sls": "a:\n  test.nop: []\n",

@@ -256,6 +256,12 @@ class _TopReader:
         for number, entry in enumerate(entries):
             where = item_place(entries, number, place)
             if isinstance(entry, str) and entry:
+                key, colon, value = entry.partition(":")
+                if colon and key in SETTINGS:
+                    message = f"{entry!r} is not the name of an SLS"
+                    hint = f"a space is missing behind the colon: `- {key}: {value}`"
+                    self.problem(message, where, hint)
+                    continue
                 names.append((env, entry, where))
             elif isinstance(entry, Mapping) and entry:
                 settings |= {key: entry[key] for key in SETTINGS if key in entry}
