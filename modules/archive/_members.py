@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import re
 import shlex
@@ -41,14 +42,30 @@ class Member(Record):
     shown: str = ""  # as the archive writes it
 
 
+_BY_COMMAND = "which is not read here: cmd.run with `creates` can unpack it"
+_BEGINNINGS = {
+    **{
+        begin: f"it is compressed with {name}, and holds no whole tar: it is cut off or damaged, or"
+        " a single file"
+        for begin, name in ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
+    },
+    b"\x28\xb5\x2f\xfd": f"it is compressed with zstd, {_BY_COMMAND}",
+    b"7z\xbc\xaf": f"it is a 7z archive, {_BY_COMMAND}",
+    b"Rar!": f"it is a rar archive, {_BY_COMMAND}",
+    b"<": "it is a page (HTML or XML), as servers answer who is not logged in",
+}
+
+
 def kind_of(path: str, wanted: str | None = None) -> str:
     """tar or zip, by what the file is. Raises StateFailed for what is neither."""
     if wanted not in (None, TAR, ZIP):
         raise StateFailed(f"archive_format {wanted} is not supported: it is tar or zip")
     if wanted:
         return wanted
+    begin = b""
     try:
         with source(path) as file:
+            begin = file.peek(8) if isinstance(file, io.BufferedReader) else b""
             if zipfile.is_zipfile(file):
                 return ZIP
             file.seek(0)
@@ -56,10 +73,9 @@ def kind_of(path: str, wanted: str | None = None) -> str:
                 return TAR
     except (OSError, EOFError, tarfile.TarError):
         pass
-    raise StateFailed(
-        f"Unable to list contents of {path}: it is neither a tar (plain, gzip, bzip2, xz) nor a zip"
-        " archive"
-    )
+    why = next((why for known, why in _BEGINNINGS.items() if begin.startswith(known)), "")
+    why = why or "it is neither a tar (plain, gzip, bzip2, xz) nor a zip archive"
+    raise StateFailed(f"Unable to list contents of {path}: {why}")
 
 
 def strip_of(options: str, kind: str = TAR) -> tuple[int, list[str]]:

@@ -226,3 +226,22 @@ def test_a_link_out_of_the_folder_is_extracted_and_nothing_goes_through_it(
     machine("undo")
     assert not (machine.folder / "out").exists()
     assert (victim / "file").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (gzip.compress(b"one file"), "compressed with gzip, and holds no whole tar"),
+        (gzip.compress(bytes(9000))[:20], "it is cut off or damaged"),
+        (b"\x28\xb5\x2f\xfdx", "compressed with zstd, which is not read here: cmd.run"),
+        (b"<!DOCTYPE html>", "it is a page (HTML or XML)"),
+        (b"text", "neither a tar (plain, gzip, bzip2, xz) nor a zip archive"),
+        (b"", "neither a tar (plain, gzip, bzip2, xz) nor a zip archive"),
+    ],
+)
+def test_what_is_no_archive_is_told_by_what_it_is(machine: Machine, data: bytes, why: str) -> None:
+    (machine.folder / "x.tar.gz").write_bytes(data)
+    words = [f"name={machine.folder}/out", f"source={machine.folder}/x.tar.gz"]
+    for test in ([], ["--test"]):
+        (result,) = machine.results("single", "archive.extracted", *words, *test, code=2).values()
+        assert why in result["comment"]
