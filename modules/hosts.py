@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 
 from modules import file
@@ -14,12 +16,27 @@ PATH = "/etc/hosts"
 
 
 class HostsLine(Record):
-    """One line: an address with its names, or something else that is kept as it is."""
+    """One line: an address with its names, or something else that is kept as it is. address: the ip
+    in the form that all ways to write it have in common; known: the names in lower case.
+    """
 
     text: str
     ip: str = ""
     names: tuple[str, ...] = ()
     comment: str = ""
+    address: str = ""
+    known: tuple[str, ...] = ()
+
+
+def address_of(ip: str) -> str:
+    """An address in the form that all ways to write it have in common.
+
+    >>> address_of("2001:DB8:0::1")
+    '2001:db8::1'
+    """
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(ip)) if ":" in ip else ip
+    return ip
 
 
 @cached_look("hosts", PATH)
@@ -46,15 +63,18 @@ def _lines(text: str) -> Sequence[HostsLine]:
 @for_states
 def lines_with(name: str) -> Sequence[HostsLine]:
     """The lines that have a name."""
-    text = _text(name)
-    return _by_name(text).get(name, ()) if name in text else ()
+    text, name = _text(name, name.lower()), name.lower()
+    return _by_name(text).get(name, ()) if name in _lowered(text) else ()
+
+
+_lowered = once_a_version(str.lower)
 
 
 @once_a_version
 def _by_name(text: str) -> Mapping[str, Sequence[HostsLine]]:
     found: dict[str, list[HostsLine]] = {}
     for line in _lines(text):
-        for name in dict.fromkeys(line.names):
+        for name in dict.fromkeys(line.known):
             found.setdefault(name, []).append(line)
     return found
 
@@ -63,11 +83,11 @@ def _by_name(text: str) -> Mapping[str, Sequence[HostsLine]]:
 def _parsed(text: str) -> HostsLine:
     content, _, comment = text.partition("#")
     words = content.split()
-    return (
-        HostsLine(text, words[0], tuple(words[1:]), comment.strip())
-        if len(words) > 1
-        else HostsLine(text)
-    )
+    if len(words) < 2:
+        return HostsLine(text)
+    ip, *names = words
+    known = tuple(map(str.lower, names))
+    return HostsLine(text, ip, tuple(names), comment.strip(), address_of(ip), known)
 
 
 def list_hosts() -> dict[str, dict[str, list[str]]]:
@@ -89,46 +109,51 @@ def get_ip(host: str) -> str:
 
 def get_alias(ip: str) -> list[str]:
     """The names of an address."""
-    return [name for line in lines(ip) if line.ip == ip for name in line.names]
+    return [name for line in _of(ip) for name in line.names]
+
+
+def _of(ip: str) -> list[HostsLine]:
+    address = address_of(ip)
+    return [line for line in lines(ip, address) if line.address == address]
 
 
 def has_pair(ip: str, alias: str) -> bool:
     """Return whether an address has a name."""
-    return alias in get_alias(ip)
+    return any(alias.lower() in line.known for line in _of(ip))
 
 
 def without(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
     """The lines without a name of an address; a line that is left without names goes."""
-    result = []
+    result, address = [], address_of(ip)
     for line in known:
-        if line.ip != ip or name not in line.names:
+        if line.address != address or name.lower() not in line.known:
             result.append(line)
             continue
-        names = tuple(host for host in line.names if host != name)
+        names = tuple(host for host in line.names if host.lower() != name.lower())
         if names:
-            result.append(_line_of(ip, names, line.comment))
+            result.append(_line_of(line.ip, names, line.comment))
     return result
 
 
 def with_name(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
     """The lines with a name of an address, on its line if it has one."""
     result = list(known)
-    addresses = [*map(attrgetter("ip"), result)]
-    if ip not in addresses:
+    addresses, address = [*map(attrgetter("address"), result)], address_of(ip)
+    if address not in addresses:
         return [*result, _line_of(ip, (name,), "")]
-    index = addresses.index(ip)
+    index = addresses.index(address)
     line = result[index]
-    if name not in line.names:
-        result[index] = _line_of(ip, (*line.names, name), line.comment)
+    if name.lower() not in line.known:
+        result[index] = _line_of(line.ip, (*line.names, name), line.comment)
     return result
 
 
 def with_names(known: Iterable[HostsLine], ip: str, names: tuple[str, ...]) -> list[HostsLine]:
     """The lines with exactly these names of an address: on its first line, or at the end."""
     result: list[HostsLine] = []
-    wanted = [_line_of(ip, names, "")] if names else []
+    wanted, address = [_line_of(ip, names, "")] if names else [], address_of(ip)
     for line in known:
-        if line.ip != ip:
+        if line.address != address:
             result.append(line)
         else:
             result += wanted
@@ -140,8 +165,9 @@ def with_comments(known: Iterable[HostsLine], comments: Mapping[str, str]) -> li
     """The lines with comments behind some addresses."""
     if not comments:
         return list(known)
+    behind = {address_of(ip): comment for ip, comment in comments.items()}
     return [
-        _line_of(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
+        _line_of(line.ip, line.names, behind[line.address]) if line.address in behind else line
         for line in known
     ]
 
@@ -155,7 +181,7 @@ def _line_of(ip: str, names: tuple[str, ...], comment: str) -> HostsLine:
             )
     comment = one_line(comment, "the comment of an address")
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t\t# {comment}" if comment else "")
-    return HostsLine(text, ip, names, comment)
+    return HostsLine(text, ip, names, comment, address_of(ip), tuple(map(str.lower, names)))
 
 
 def write(wanted: Iterable[HostsLine]) -> None:
@@ -172,14 +198,14 @@ def add_host(ip: str, alias: str) -> bool:
     runner call hosts.add_host 10.0.0.5 db.example.com
     """
     if not has_pair(ip, alias):
-        write(with_name(lines(ip), ip, alias))
+        write(with_name(lines(ip, address_of(ip)), ip, alias))
     return True
 
 
 def rm_host(ip: str, alias: str) -> bool:
     """Take a name from an address; an address without names goes."""
     if has_pair(ip, alias):
-        write(without(lines(ip), ip, alias))
+        write(without(lines(ip, address_of(ip)), ip, alias))
     return True
 
 
@@ -189,14 +215,14 @@ def set_host(ip: str, alias: str | list[str], comment: str | None = None) -> boo
     """
     names = tuple(alias.split() if isinstance(alias, str) else alias)
     if tuple(get_alias(ip)) != names or comment is not None:
-        wanted = with_names(lines(ip), ip, names)
+        wanted = with_names(lines(ip, address_of(ip)), ip, names)
         write(with_comments(wanted, {ip: comment}) if comment is not None else wanted)
     return True
 
 
 def set_comment(ip: str, comment: str) -> bool:
     """Set the comment behind an address; false when the file does not have it."""
-    known = [line for line in lines(ip) if line.ip == ip]
+    known = _of(ip)
     if any(line.comment != comment for line in known):
-        write(with_comments(lines(ip), {ip: comment}))
+        write(with_comments(lines(ip, address_of(ip)), {ip: comment}))
     return bool(known)

@@ -52,10 +52,13 @@ def present(
 
     Behaviour: Salt 3008's host.present; other lines of the file stay as they are.
     """
-    wanted = list(dict.fromkeys(ip))
-    present_addresses = dict.fromkeys(line.ip for line in hosts.lines_with(name))
-    added = [address for address in wanted if address not in present_addresses]
-    stale = [address for address in present_addresses if address not in wanted]
+    by_address: dict[str, str] = {}
+    for address in ip:
+        by_address.setdefault(hosts.address_of(address), address)
+    wanted = [*by_address.values()]
+    held = {line.address: line.ip for line in hosts.lines_with(name)}
+    added = [address for key, address in by_address.items() if key not in held]
+    stale = [address for key, address in held.items() if key not in by_address]
     commented = {
         address: comment for address in wanted if comment and not _has_comment(address, comment)
     }
@@ -70,17 +73,13 @@ def present(
         changes["removed"] = {address: [name] for address in stale}
     unchanged = _unchanged_comments(
         name,
-        [
-            address
-            for address in wanted
-            if address in present_addresses and address not in commented
-        ],
+        [address for address in wanted if address not in added and address not in commented],
     )
     comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
     comments += [f"Comment for {address} ({comment}) would be added" for address in commented]
     yield Plan(changes, "\n".join(comments), provides=file.unforeseen(hosts.PATH))
-    lines = hosts.lines(name, *wanted, *stale)
+    lines = hosts.lines(name, *wanted, *by_address, *stale)
     for address in added:
         lines = hosts.with_name(lines, address, name)
     for address in stale if clean else ():
@@ -98,7 +97,10 @@ def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
 
 
 def _has_comment(ip: str, comment: str) -> bool:
-    return any(line.ip == ip and line.comment == comment for line in hosts.lines(ip))
+    address = hosts.address_of(ip)
+    return any(
+        line.address == address and line.comment == comment for line in hosts.lines(ip, address)
+    )
 
 
 def _warn(name: str, addresses: list[str]) -> None:
@@ -121,8 +123,8 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
           host.absent:
             - ip: 10.0.0.5
     """
-    present_addresses = {line.ip for line in hosts.lines_with(name)}
-    mapped = [address for address in ip if address in present_addresses]
+    held = {line.address for line in hosts.lines_with(name)}
+    mapped = [address for address in ip if hosts.address_of(address) in held]
     absent_comments = [
         f"Host {name} ({address}) already absent" for address in ip if address not in mapped
     ]
@@ -131,7 +133,7 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
     pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
     comment = "\n".join([*absent_comments, *pending])
     yield Plan({"host": name}, comment, provides=file.unforeseen(hosts.PATH))
-    lines = hosts.lines(name)
+    lines = hosts.lines(name, name.lower())
     for address in mapped:
         lines = hosts.without(lines, address, name)
     hosts.write(lines)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States that edit one file of the system after each other write it once."""
+"""States that edit one file of the system after each other write it once; a name in capitals and an
+address that is written in another way are the same.
+"""
 
 from __future__ import annotations
 
@@ -43,3 +45,36 @@ def test_names_of_addresses_are_written_once(debian: Debian) -> None:
         debian.run(*own_python(MAIN), "undo", "-c", "/srv/runner/one.yaml")
         assert debian.path("/etc/hosts").read_text() == before
     assert found[0] == found[1]
+
+
+HELD = """127.0.0.1 localhost
+10.1.1.1\tWeb.Example.com web # keep me
+10.1.1.2 db
+2001:db8:0:0::1 six
+2001:db8::2 gone other
+2001:db8::3 three
+"""
+SAME = """
+web.example.com: {host.present: [ip: 10.1.1.9, clean: true]}
+DB: {host.present: [ip: 10.1.1.2]}
+six: {host.present: [ip: ['2001:DB8::1', '2001:db8:0::1']]}
+Six2: {host.present: [ip: '2001:DB8::1']}
+GONE: {host.absent: [ip: '2001:DB8::2']}
+2001:DB8::3: {host.only: [hostnames: [Three, drei]]}
+"""
+
+
+def test_names_and_addresses_are_the_same_however_they_are_written(debian: Debian) -> None:
+    debian.tree(site=SAME)
+    debian.write("/etc/hosts", HELD)
+    for words in (("--test",), ()):
+        results = debian.results("sls", "site", *words)
+        changed = [id_ for id_, result in results.items() if result["changes"]]
+        assert changed == ["web.example.com", "Six2", "GONE", "2001:DB8::3"]
+    assert debian.read("getent hosts web.example.com").split()[0] == "10.1.1.9"
+    assert debian.path("/etc/hosts").read_text() == (
+        "127.0.0.1 localhost\n10.1.1.1\t\tweb\t\t# keep me\n10.1.1.2 db\n"
+        "2001:db8:0:0::1\t\tsix Six2\n2001:db8::2\t\tother\n2001:DB8::3\t\tThree drei\n"
+        "10.1.1.9\t\tweb.example.com\n"
+    )
+    assert not [each for each in debian.results("sls", "site").values() if each["changes"]]

@@ -22,5 +22,5 @@ LINES = ["127.0.0.1 localhost", "10.0.0.5 a b # mine", "# a comment", "10.0.0.5 
 def test_the_names_of_an_address_stay_where_they_are(
     ip: str, names: tuple[str, ...], wanted: list[str]
 ) -> None:
-    known = [hosts.HostsLine(line, line.split()[0]) for line in LINES]
+    known = [hosts.HostsLine(line, address=line.split()[0]) for line in LINES]
     assert [line.text for line in hosts.with_names(known, ip, names)] == wanted
