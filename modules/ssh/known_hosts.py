@@ -45,9 +45,9 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     """The lines that a file has for a host, hashed ones too; as `host kind key`."""
     if not file.is_file(path):
         return []
-    name = label(hostname, port)
+    name = label(hostname, port).lower()
     text = file.text_to_edit(path)
-    if name != name.lower() or any(sign in text for sign in _NOT_PLAIN):
+    if any(sign in text for sign in _NOT_PLAIN):
         return _told(path, name)
     by_name = _by_name(text)
     if _ODD in by_name:
@@ -213,8 +213,8 @@ def of_same_kind(lines: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def hashed(hostname: str) -> str:
-    """A host's name as known_hosts hides it."""
-    return _hidden(os.urandom(20), hostname)
+    """A host's name as known_hosts hides it: ssh asks for it in lower case."""
+    return _hidden(os.urandom(20), hostname.lower())
 
 
 def _hidden(salt: bytes, hostname: str) -> str:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from command import Machine
 from harness import HarnessHere
 from needing import needs
 
@@ -40,7 +42,7 @@ def test_lines_are_those_that_the_program_finds(tmp_path: Path, odd: str | None)
     with running(HarnessHere()):
         for host, port in (("a.example", None), ("a.example", 2222), ("B.example", 22)):
             found = known_hosts.entries(str(path), host, port)
-            assert found == known_hosts._told(str(path), known_hosts.label(host, port))
+            assert found == known_hosts._told(str(path), known_hosts.label(host, port).lower())
 
 
 def test_no_program_is_started_for_plain_lines(
@@ -72,3 +74,20 @@ def test_lines_that_are_replaced_are_compared_once(
         known_hosts.write(str(path), None, [f"new ssh-rsa {KEY}"], old[:150])
     assert path.read_text().splitlines() == [*old[150:], f"new ssh-rsa {KEY}"]
     assert len(compared) < 1000
+
+
+@needs("ssh-keygen")
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_host_in_capitals_is_found_in_lower_case_as_ssh_asks(
+    machine: Machine, hidden: bool
+) -> None:
+    known = machine.folder / "known"
+    state = f"config: {known}, key: {KEY}, enc: ssh-ed25519, hash_known_hosts: {hidden}"
+    machine.write(a=f"Git.Example.com: {{ssh_known_hosts.present: [{state}]}}\n")
+    assert machine.results("sls", "a")["Git.Example.com"]["changes"]
+    for name in ("git.example.com", "Git.Example.com"):
+        machine.write(a=f"{name}: {{ssh_known_hosts.present: [{state}]}}\n")
+        assert not machine.results("sls", "a")[name]["changes"]
+    asked = ["ssh-keygen", "-F", "git.example.com", "-f", str(known)]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert KEY in found.stdout, known.read_text()
