@@ -352,3 +352,55 @@ def test_a_new_file_passes_through_few_functions(machine: Machine) -> None:
     few, many = calls(10), calls(50)
     each = (many - few) / 40
     assert each <= MOST_CALLS, each
+
+
+# prints how often each file was opened by its path, and how many transactions asked the history
+OPENED = """
+import atexit, sys
+from collections import Counter
+from runner.cli import main
+from runner.engine import shared_commit
+from runner.history import journal, store
+shared_commit.LONGEST_WAIT = journal.LONGEST_WAIT = 3600
+opened, begun = Counter(), []
+def hear(event, arguments):
+    if event == "open":
+        opened[arguments[0]] += 1
+def connected(*arguments, **options):
+    connection = connect(*arguments, **options)
+    connection.set_trace_callback(lambda text: begun.append(1) if text == "BEGIN" else None)
+    return connection
+connect, store.connect = store.connect, connected
+sys.addaudithook(hear)
+out = sys.argv.pop()
+def report():
+    print(sum(opened[f"{out}/{n}"] for n in range(20)), len(begun), file=sys.stderr)
+atexit.register(report)
+main()
+"""
+
+
+def test_a_file_that_drifted_is_read_once(machine: Machine) -> None:
+    """And what the history knows of all that wait for their names is asked together."""
+    out = machine.folder / "out"
+    machine.write(
+        a="".join(
+            f"{{tmp}}/out/{n}: {{file.managed: [contents: hello {n}, makedirs: true]}}\n"
+            for n in range(20)
+        )
+    )
+    machine("sls", "a")
+    machine("sls", "a")
+    for path in out.iterdir():
+        path.write_text(f"drift {path.name}\n")
+    argv = [*machine.argv("sls", "a"), str(out)]
+    argv[2] = OPENED
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env=machine.environment, cwd=machine.folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.split() == ["21", "2"]  # the first is read before the run is kept
+    assert (out / "7").read_text() == "hello 7\n"
+    assert "drift" in machine("history", "show", "last").stdout
+    machine("undo")
+    assert (out / "7").read_text() == "drift 7\n"

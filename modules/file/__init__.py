@@ -106,9 +106,9 @@ _SUBMODULES = {
         "_contents.limits": "TooLarge",
         "_contents.hash": "check_hash get_hash get_sum hash_of source_hash split_hash",
         "_look": (
-            "Stat device exists fetched get_attributes is_dir is_file is_link lexists listdir "
-            "read_bytes read_table read_values readlink same_contents seen stat "
-            "why_no_file"
+            "SMALL Stat device exists fetched get_attributes is_dir is_file is_link lexists"
+            " listdir read_bytes read_table read_unless read_values readlink same_contents seen"
+            " stat why_no_file"
         ),
         "_owners": "gid_of gid_to_group group_to_gid primary_gid uid_of uid_to_user user_to_uid",
         "_paths.walk": "real_path",
@@ -131,7 +131,7 @@ _SUBMODULES = {
             "normpath pardir path_exists_glob read readdir salt_readlink stats statvfs"
         ),
         "_salt.text": "contains contains_glob contains_regex get_diff grep search",
-        "_contents.streamed": ("Contents Edited Streamed head_of size_of streamed whole"),
+        "_contents.streamed": ("Contents Edited Streamed at_hand head_of size_of streamed whole"),
         "_unchangeable": "unchangeable",
         "_contents.write": "default_folder_mode default_mode write",
         "_salt.backups": (

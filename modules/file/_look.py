@@ -20,6 +20,7 @@ from runner.api import (
     Record,
     StateFailed,
     at_present,
+    durability,
     for_states,
     here,
     planning,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from modules.file._contents.streamed import Contents
 
+SMALL = 64 * 1024  # bytes of a file that is read whole to be written
 _KINDS = {
     bits.S_IFREG: "file",
     bits.S_IFDIR: "dir",
@@ -259,6 +261,27 @@ def same_contents(path: str, contents: Contents) -> bool:
         if os.fstat(file.fileno()).st_size != contents.size:
             return False
         return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
+
+
+@for_states
+def read_unless(path: str, size: int, contents: bytes) -> bytes | None:
+    """What a small file holds where that is not just these contents, which are to be written to it;
+    None where it is. size: as it was seen.
+    """
+    with opened_to_read(path) as file:
+        data = file.read(max(size, len(contents)) + 1)
+        if data == contents:
+            return None
+        at = _paths.stat_of(file)
+        if len(data) != at.st_size:  # it has grown, is one of /proc, or gave only a part
+            data += limits.read_limited(file, path, limits.limit_of_edits())
+        if data == contents:
+            return None
+        if here.chunk is not None and overlay() is None:
+            here.versions[path] = version(at)
+            if len(data) == at.st_size:
+                durability.note_contents(at, data)
+    return data
 
 
 def _exactly(file: IO[bytes], size: int) -> bytes:

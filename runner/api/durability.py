@@ -111,6 +111,8 @@ def announce_write() -> None:
         GROUP_COMMIT.announce()
 
 
-def note_written(file: int, data: bytes | None) -> None:
-    """Note what is in an open file that has just got its name: nobody has to read it again."""
+def note_contents(file: int | os.stat_result, data: bytes | None) -> None:
+    """Note what is in an open file that has just got its name, or in one (its stat) that is about
+    to be written over: the history need not read it again.
+    """
     WRITTEN.note(file, data)

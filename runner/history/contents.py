@@ -212,9 +212,8 @@ class ContentStore:
 
     # ---------------------------------------------------------------- deleting
 
-    def drop(self, wanted: str) -> None:
+    def drop(self, database: sqlite3.Connection, wanted: str) -> None:
         """Delete all contents but those that a query names."""
-        database = self._database()
         database.execute(f"DELETE FROM contents WHERE content NOT IN ({wanted})")
         # a run that goes on may not have written yet what it has in its file
         query = "SELECT run FROM contents UNION SELECT id FROM runs WHERE outcome IS NULL"

@@ -135,12 +135,10 @@ class Judge:
         """The reason why a state changed something, and a sentence for people or "". digest: of
         what the tree says of the state. converges: a second run of it would change nothing.
         """
-        with self._database:  # one transaction: each asks the system for locks
-            sqlite.Connection.execute(self._database, "BEGIN")  # which waits for none
-            past = self._database.execute(_PAST, (tag, self._number)).fetchall()
-            if not past or past[0][0] != digest or past[0][1] != 1:
-                return "intent", ""
-            return self._reason(tag, past, converges)
+        past = self._database.execute(_PAST, (tag, self._number)).fetchall()
+        if not past or past[0][0] != digest or past[0][1] != 1:
+            return "intent", ""
+        return self._reason(tag, past, converges)
 
     def _reason(self, tag: str, past: Sequence[Any], converges: bool) -> tuple[str, str]:
         """The same of a state that was content. past: its results in the runs before."""

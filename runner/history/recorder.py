@@ -176,7 +176,10 @@ class History:
             try:
                 self._enter()
                 tag, judge = storable(self._about.tag(result)), self._judge
-                return judge(tag, self._digest(result), converges) if judge else ("intent", "")
+                if judge is None:
+                    return "intent", ""
+                self._asked()
+                return judge(tag, self._digest(result), converges)
             except Exception as error:
                 self._give_up(error)
         return "", ""
@@ -218,6 +221,8 @@ class History:
         with undisturbed(), self._lock:  # no transaction is left open, no result is kept twice
             try:
                 self._take(event)
+                if not GROUP_COMMIT.is_waiting:
+                    self._end_reading()
             except Exception as error:  # whatever it is, the run goes on without its history
                 self._give_up(error)
 
@@ -250,6 +255,8 @@ class History:
         else:
             self.problem = f"{type(error).__name__}: {plain_values.text_of(error)}"
         self._hear_of_files(False)
+        with suppress(sqlite.Error):
+            self._end_reading()
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite.DatabaseError:
             with suppress(sqlite.Error):
@@ -264,9 +271,24 @@ class History:
                 connection.close()
 
     def _open(self) -> sqlite.Connection:
+        """What is written through."""
         if self._connection is None:
             self._connection = store.open_history(self._state_dir, self.notes)
+        self._end_reading()
         return self._connection
+
+    def _asked(self) -> sqlite.Connection:
+        """What is read through: in one transaction until something is written or no file waits for
+        its name, as each asks the system for locks.
+        """
+        connection = self._connection or self._open()
+        if not connection.in_transaction:
+            sqlite.Connection.execute(connection, "BEGIN")  # which waits for none
+        return connection
+
+    def _end_reading(self) -> None:
+        if self._connection is not None and self._connection.in_transaction:
+            self._connection.execute("COMMIT")
 
     def _start(self, event: RunStarted) -> None:
         about, self._started = self._about, time.time()
@@ -310,7 +332,7 @@ class History:
             self._judge = judging.Judge(self._open(), self._number or 0, self._chunks, _seen)
         self._journal = journal.Journal(self._state_dir, self._number or 0, self._begin[0])
         self._add = self._journal.add
-        self._store = contents.ContentStore(self._state_dir, self._open)
+        self._store = contents.ContentStore(self._state_dir, self._asked)
         self._store.begin(self._number or 0, self._add)
         with suppress(OSError, RunnerError):
             if graph:
@@ -520,7 +542,7 @@ class History:
                 changed.append(snapshot)
         if self._made is not None:
             if last is not None:
-                changed = self._made.record(self._open(), last, tag, place, changed, self._add)
+                changed = self._made.record(self._asked(), last, tag, place, changed, self._add)
             if changed:
                 self._made.left(changed, self._add)
 
@@ -662,7 +684,7 @@ class History:
         if self.declared is not None:
             self.orphans = made.counted(connection, self.declared(), self._about.tree)
         if unchanged.drop_old(connection, self._keep):
-            self._store.drop(store.CONTENTS)
+            self._store.drop(connection, store.CONTENTS)
         self._store.close()
         self._hear_of_files(False)
         if self._journal is not None:

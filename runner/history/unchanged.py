@@ -136,7 +136,7 @@ def _write(state_dir: str, connection: sqlite.Connection, data: bytes, kept: str
         dropped = drop_old(connection, keep)
     connection.execute("PRAGMA synchronous=NORMAL")
     if dropped:
-        store.drop(kept)
+        store.drop(connection, kept)
 
 
 def _unknown(connection: sqlite.Connection, runs: list[UnchangedRun]) -> list[UnchangedRun]:

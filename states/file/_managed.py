@@ -137,12 +137,19 @@ class Writing(Record):
         """The change of the contents, and what the result says of it that sets nothing off."""
         target = self.target
         target.refuse_special()
-        present = target.present is not None
+        old: file.Contents | None = None
         if target.replaces_link:
-            present = file.exists(target.name)
-        elif present and file.same_contents(target.name, data):
-            return {}, {}
-        old = file.streamed(target.name) if present else None
+            old = file.streamed(target.name) if file.exists(target.name) else None
+        elif target.present is not None:
+            name, size = target.name, target.present.size
+            if not isinstance(data, bytes) and max(size, data.size) <= file.SMALL:
+                data = file.at_hand(data)
+            if isinstance(data, bytes) and size <= file.SMALL:
+                old = file.read_unless(name, size, data)
+            elif not file.same_contents(name, data):
+                old = file.streamed(name)
+            if old is None:
+                return {}, {}
         shown = _diff.diff(old, data, show, new_file) or "Replace symbolic link with regular file"
         return {"diff": shown}, ignoring.result_keys(old, data)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from modules._paths import stat_of
 from modules._planned.overlay import overlay
 from modules.file._contents import holes, limits
-from modules.file._look import note_version, opened_to_read
+from modules.file._look import SMALL, note_version, opened_to_read
 from runner.api import Record, StateFailed, Unforeseen
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 PIECE = 256 * 1024  # bytes that are held at once
 HEAD = 4096  # bytes that show whether a file is text
-SMALL = 64 * 1024  # bytes of a file that is read whole to be written
 
 
 class Streamed(Record):

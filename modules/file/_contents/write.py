@@ -91,7 +91,7 @@ def replace(
     the new file. looked_at: the version that the contents were made from; another one is not
     written over.
     """
-    if where.seen() is None:
+    if not looked_at and where.seen() is None:
         _put(where, None, fill, owner, new_mode, finish, looked_at)
         return
     with ExitStack() as held:

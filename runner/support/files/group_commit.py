@@ -132,8 +132,8 @@ def is_overtaken(folder: int, name: str, looked_at: Version | None) -> bool:
 
 
 class WrittenFiles:
-    """The contents of written files that nobody has asked for yet. A file is known by its stamp,
-    which is another one as soon as anybody alters it.
+    """The contents of files that are written, or written over, that nobody has asked for yet. A
+    file is known by its stamp, which is another one as soon as anybody alters it.
     """
 
     def __init__(self) -> None:
@@ -146,17 +146,17 @@ class WrittenFiles:
         self._is_wanted = wanted
         self._clear()
 
-    def note(self, descriptor: int, data: bytes | None) -> None:
-        """Note what is in a file that is open and has its name."""
+    def note(self, file: int | os.stat_result, data: bytes | None) -> None:
+        """Note what is in a file that has its name. file: open, or its stat."""
         if not self._is_wanted or data is None or len(data) > LARGEST_KEPT:
             return
         if self._size + len(data) > MOST_KEPT:
             self._clear()
         self._size += len(data)
-        self._contents[stamp(os.fstat(descriptor))] = data
+        self._contents[stamp(os.fstat(file) if isinstance(file, int) else file)] = data
 
     def taken(self, found: Stamp) -> bytes | None:
-        """Return what was written to a file, once; None where that is not known."""
+        """Return what is in a file, once; None where that is not known."""
         data = self._contents.pop(found, None)
         if data is not None:
             self._size -= len(data)
@@ -282,6 +282,11 @@ class GroupCommit:
     @property
     def is_collecting(self) -> bool:
         return self._owner is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether any file waits for its name."""
+        return bool(self._files)
 
     @property
     def has_room(self) -> bool:
