@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules._machine.cache_files import keep_text, load_text
-from runner.api import StateFailed, fetcher, here
+from runner.api import StateFailed, fetcher, here, reason_of
 
 NAME = "data.json"  # in the cache folder
 
@@ -110,7 +110,7 @@ def _read() -> Any:
     except (OSError, ValueError) as problem:
         raise StateFailed(
             f"the data of this machine, {os.path.join(here.cache_dir, NAME)}, cannot be read:"
-            f" {problem}"
+            f" {reason_of(problem)}"
         ) from None
 
 

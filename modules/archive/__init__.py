@@ -23,7 +23,7 @@ from modules.file._contents.hash import hash_of
 from modules.file._contents.write import Owner, replace
 from modules.file._look import opened
 from modules.file._paths.place import place as place_of
-from runner.api import StateFailed, changer, fetcher
+from runner.api import StateFailed, changer, fetcher, reason_of
 
 
 def _record(name: str) -> str:
@@ -95,7 +95,7 @@ def is_encrypted(name: str, **_: Any) -> bool:
         with source(_local(name)) as file, zipfile.ZipFile(file) as archive:
             return any(info.flag_bits & 1 for info in archive.infolist())
     except (zipfile.BadZipFile, OSError) as problem:
-        raise StateFailed(f"{name} is not a ZIP file: {problem}") from None
+        raise StateFailed(f"{name} is not a ZIP file: {reason_of(problem)}") from None
 
 
 def _words(words: str | Sequence[str] | None) -> list[str]:

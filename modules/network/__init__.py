@@ -24,7 +24,7 @@ from modules.network._links import (
 )
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
 from modules.network._sockets import active_tcp, netstat
-from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states, here
+from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states, here, reason_of
 from runner.api.offline import offline_as
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -275,7 +275,7 @@ def wol(mac: str, bcast: str = "255.255.255.255", destport: int = 9) -> bool:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
             line.sendto(packet, (bcast, int(destport)))
     except (OSError, ValueError, OverflowError) as problem:
-        raise CommandFailed(f"{bcast} port {destport}: {problem}") from None
+        raise CommandFailed(f"{bcast} port {destport}: {reason_of(problem)}") from None
     return True
 
 

@@ -64,7 +64,7 @@ from runner.api.argtypes import (
 )
 from runner.model import former_state, paths, plain_values, said_in
 from runner.model.chunk import Chunk
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, reason_of
 from runner.model.events import ChangerCalled, CustomEvent, Event
 from runner.model.places import Value
 from runner.model.records import Record

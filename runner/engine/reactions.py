@@ -13,6 +13,7 @@ from runner.engine import decide as decisions
 from runner.engine.reaction_journal import Audience, Change, ReactionJournal
 from runner.engine.step import NOT_RUN, RunPlan
 from runner.model.chunk import LEFT_OUT, Chunk, EdgeGroup
+from runner.model.errors import reason_of
 from runner.model.requisite_kinds import KINDS, WATCH
 from runner.model.result import MOST_NAMED, PendingReaction, Result, some_of
 
@@ -79,7 +80,7 @@ class ReactionTracker:
         try:
             return self._journal.has(chunk.tag)
         except OSError as error:
-            self.unprotected = str(error)
+            self.unprotected = reason_of(error)
             return False
 
     def pending(self, chunk: Chunk) -> tuple[PendingReaction, ...]:
@@ -122,10 +123,11 @@ class ReactionTracker:
                 tags = dict.fromkeys(tag for each in changes for tag in each.audience.reactors)
                 who = some_of([tag.replace("_|-", " ") for tag in tags])
                 message = (
-                    f"nothing was changed: it cannot be recorded that {who} has to react ({error})"
+                    f"nothing was changed: it cannot be recorded that {who} has to react"
+                    f" ({reason_of(error)})"
                 )
                 raise StateFailed(message, changes={}) from None
-            self.unprotected = str(error)
+            self.unprotected = reason_of(error)
 
     def _audiences(
         self, position: int, results: Mapping[int, Result]
@@ -162,7 +164,7 @@ class ReactionTracker:
         try:
             yield
         except OSError as error:
-            self.unprotected = str(error)
+            self.unprotected = reason_of(error)
 
 
 def described(reactions: Sequence[PendingReaction], cause: str | None) -> tuple[str, ...]:

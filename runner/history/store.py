@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from runner.api import is_interrupted
 from runner.history import journal, unchanged
 from runner.history.schema import MIGRATIONS, SCHEMA
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, reason_of
 from runner.support.files import sqlite
 from runner.support.files.database import Patience, connect, described, newer_format
 from runner.support.files.trusted_folder import (
@@ -83,7 +83,9 @@ def open_history(state_dir: str, notes: list[str] | None = None) -> sqlite.Conne
             set_aside(state_dir, error, notes)
             return _connect(state_dir)
         except (OSError, sqlite.Error) as second:
-            raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
+            raise HistoryProblem(
+                f"{path}: {error}; it could not be set aside: {reason_of(second)}"
+            ) from None
     except OSError as error:
         raise of_system(state_dir, error) from None
 

@@ -17,6 +17,18 @@ REFUSED = "permissions"  # the code of what is wrong with a file that others can
 MAY_READ = "give this user the right to read it, or run as another (sudo)"
 
 
+def reason_of(error: BaseException) -> str:
+    """What an error of the system says, without what Python writes around it.
+
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "/x"))
+    '/x: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    seconds = getattr(error, "timeout", None)  # of a program that was ended
+    return f"it took more than {seconds:g} seconds" if seconds else str(error)
+
+
 class Diagnostic(Record):
     """One mistake in the user's input."""
 

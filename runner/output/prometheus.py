@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, reason_of
 from runner.model.events import Event, RunFinished, RunStarted
 from runner.model.records import Record
 from runner.model.result import (
@@ -150,7 +150,7 @@ class Prometheus:
         try:
             return self._facts().samples() if self._facts else {}
         except (OSError, RunnerError) as error:
-            self.problem = f"{self._path} has facts of an earlier run: {error}"
+            self.problem = f"{self._path} has facts of an earlier run: {reason_of(error)}"
             return {}
 
 

@@ -141,7 +141,8 @@ def _met(wanted: Query, answer: dict[str, Any]) -> tuple[bool, str]:
     comment = " ".join(text for _, text in checks)
     fits = all(good for good, _ in checks)
     if not fits and not answer.get("body") and answer.get("error"):
-        comment += f" ({answer['error']})"
+        error = str(answer["error"])
+        comment += f" ({error.partition('] ')[2] if error.startswith('[Errno') else error})"
     return fits, comment
 
 

@@ -13,7 +13,7 @@ from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import DONE, FAILED
 from runner.cli.running.options import READING, Common, options_of, with_common
 from runner.history.outbox import delivery, document, store
-from runner.model.errors import UsageError
+from runner.model.errors import UsageError, reason_of
 
 ACTIONS = ("send", "list")
 
@@ -97,7 +97,12 @@ def _row(outbox: Any, name: str) -> dict[str, Any]:
         made = document.parsed(outbox.read(name))
         return {key: made[key] for key in keys}
     except (document.BadReport, OSError) as error:
-        return {**dict.fromkeys(keys), "started": name, "outcome": "damaged", "command": str(error)}
+        return {
+            **dict.fromkeys(keys),
+            "started": name,
+            "outcome": "damaged",
+            "command": reason_of(error),
+        }
 
 
 def _moment(seconds: float) -> str | None:

@@ -12,7 +12,7 @@ import os
 import subprocess
 import tempfile
 
-from runner.model.errors import RunnerError, UsageError
+from runner.model.errors import RunnerError, UsageError, reason_of
 
 NAMESPACE = "runner-plan"
 SUFFIX = ".sig"
@@ -71,7 +71,7 @@ def _ssh_keygen(words: list[str], data: bytes) -> subprocess.CompletedProcess[by
         hint = "apt-get install openssh-client"
         raise RunnerError("ssh-keygen is not there, which signs plans", hint=hint) from None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunnerError(f"ssh-keygen: {error}") from None
+        raise RunnerError(f"ssh-keygen: {reason_of(error)}") from None
 
 
 def _words(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from jinja2 import Undefined, pass_context
 from jinja2.runtime import Context
 
+from runner.model.errors import reason_of
+
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
@@ -210,7 +212,7 @@ def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None
     except (OSError, UnicodeError) as problem:
         if safe:
             return ""
-        raise ValueError(f"the lookup of {name!r} failed: {problem}") from None
+        raise ValueError(f"the lookup of {name!r} failed: {reason_of(problem)}") from None
     address = str(addresses[0][4][0])
     return f"[{address}]" if ":" in address else address
 
@@ -227,7 +229,7 @@ def connection_check(
     except (OSError, UnicodeError) as problem:
         if safe:
             return ""
-        raise ValueError(f"{name}:{port} takes no connection: {problem}") from None
+        raise ValueError(f"{name}:{port} takes no connection: {reason_of(problem)}") from None
 
 
 @pass_context

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from runner.model.errors import reason_of
 from runner.model.records import Record
 from runner.sources.git.program import BareRepository, GitError
 
@@ -127,7 +128,7 @@ def _import(home: str, path: str) -> None:
     try:
         done = subprocess.run(words, capture_output=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(f"gpg: {error}", hint="install gnupg") from None
+        raise GitError(f"gpg: {reason_of(error)}", hint="install gnupg") from None
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise GitError(f"{path} holds no public keys: {last}", hint="gpg --export NAME > FILE")

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from runner.model.diagnostics import Diagnostic
+from runner.model.errors import reason_of
 from runner.tools.lsp.analysis import Analysis, Job
 from runner.tools.lsp.project import Project
 from runner.tools.lsp.workers import WorkerPool
@@ -117,5 +118,5 @@ class Checks:
             message = "the check of this tree takes too long; `runner check` does it to the end"
             return Analysis([Diagnostic(message, None, None, "limit", "warning")])
         except (OSError, ValueError) as error:
-            message = f"the check of this tree ended early: {error}"
+            message = f"the check of this tree ended early: {reason_of(error)}"
             return Analysis([Diagnostic(message, None, None, "limit", "warning")])

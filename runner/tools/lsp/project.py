@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from runner.model.diagnostics import Diagnostic
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, reason_of
 from runner.model.records import Record
 from runner.pipeline.session import Session
 from runner.sources.config.load import load
@@ -141,7 +141,9 @@ class Project:
                 options, _ = load(self.config, self.overrides, os.environ, fetch=False)
             self.options = options
         except (RunnerError, OSError) as error:
-            self.problem = error if isinstance(error, RunnerError) else RunnerError(str(error))
+            self.problem = (
+                error if isinstance(error, RunnerError) else RunnerError(reason_of(error))
+            )
 
     def refresh(self) -> None:
         """Look at the files anew."""

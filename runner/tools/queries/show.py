@@ -13,7 +13,7 @@ from runner.history import query as earlier
 from runner.history import versions
 from runner.language.compiler import high, ordering
 from runner.language.targeting import match
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, reason_of
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import PendingReaction
@@ -224,7 +224,9 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
             for reactor in dict.fromkeys(pending.reactor for pending in reactions):
                 journal.settle(reactor)
         except OSError as error:
-            raise RunnerError(f"the list of pending reactions cannot be written: {error}") from None
+            raise RunnerError(
+                f"the list of pending reactions cannot be written: {reason_of(error)}"
+            ) from None
     session = Session(options)
     learn_secrets(session)
     forgotten: list[dict[str, str]] = session.run.secrets.mask(

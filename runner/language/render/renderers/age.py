@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.language.render.renderers.encrypted import unfolded
-from runner.model.errors import RenderError, RunnerError
+from runner.model.errors import RenderError, RunnerError, reason_of
 from runner.model.places import Source
 from runner.model.said_in import key_folder
 
@@ -77,7 +77,7 @@ def _age(data: bytes, *words: str) -> bytes:
     except FileNotFoundError:
         raise RunnerError("age is not installed", hint="install age") from None
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise RunnerError(f"age does not work: {problem}") from None
+        raise RunnerError(f"age does not work: {reason_of(problem)}") from None
     if done.returncode:
         lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line]
         why = next((line for line in lines if line.startswith("age: error:")), "no reason given")

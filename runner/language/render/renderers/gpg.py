@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.language.render.renderers.encrypted import unfolded
-from runner.model.errors import RenderError, RunnerError
+from runner.model.errors import RenderError, RunnerError, reason_of
 from runner.model.places import Source
 
 KEYDIR = "/etc/salt/gpgkeys"
@@ -75,7 +75,7 @@ class Gpg:
                 "a PGP message needs gpg, which is not installed", hint="install gnupg"
             ) from None
         except (OSError, subprocess.TimeoutExpired) as problem:
-            raise RunnerError(f"gpg does not work: {problem}") from None
+            raise RunnerError(f"gpg does not work: {reason_of(problem)}") from None
 
 
 def cipher(opts: Mapping[str, Any]) -> Gpg:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runner.language.render.renderers.age import cipher as age_keys
 from runner.language.render.renderers.gpg import cipher as gpg_keys
 from runner.language.render.steps import SOPS
-from runner.model.errors import RenderError
+from runner.model.errors import RenderError, reason_of
 from runner.model.places import Source
 from runner.model.plain_values import texts_in
 from runner.support.yaml.load import load
@@ -103,7 +103,7 @@ def _decrypted(text: str, scope: Scope, form: str, wanted: str) -> str:
             "the file is encrypted by sops, which is not installed", place, "install sops"
         ) from None
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise RenderError(f"sops does not work: {problem}", place) from None
+        raise RenderError(f"sops does not work: {reason_of(problem)}", place) from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines()]
         why = "; ".join(line for line in lines if line)[:300] or f"exit code {done.returncode}"

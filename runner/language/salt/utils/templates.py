@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.api import RunnerError, here
+from runner.api import RunnerError, here, reason_of
 
 
 def render_jinja_tmpl(tmplstr: str, context: dict[str, Any], tmplpath: str | None = None) -> str:
@@ -35,7 +35,7 @@ def _engine(name: str) -> Any:
             with open(sfn, encoding="utf-8") as file:
                 text = here.render(file.read(), name, given, file=tmplpath or sfn)
         except (OSError, RunnerError) as problem:
-            return {"result": False, "data": str(problem)}
+            return {"result": False, "data": reason_of(problem)}
         return {"result": True, "data": text}
 
     return render

@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.language.pillar.external.hiera.hierarchy import DataFile
 from runner.language.pillar.external.tools import Tools
-from runner.model.errors import RenderError
+from runner.model.errors import RenderError, reason_of
 from runner.model.places import Place
 
 KIND = "eyaml_lookup_key"
@@ -58,7 +58,7 @@ def _plain(match: re.Match[str], file: DataFile, tools: Tools, place: Place) -> 
     except binascii.Error:
         raise RenderError("an encrypted value is damaged", place.source, code="hiera") from None
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise RenderError(f"openssl does not work: {problem}", place.source) from None
+        raise RenderError(f"openssl does not work: {reason_of(problem)}", place.source) from None
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
         what = f"an encrypted value cannot be decrypted: {lines[0]}"
