@@ -60,7 +60,8 @@ _BESIDE = pattern(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mai
 # values that are none under any key: where a secret lies, the address of a server, a public key, a
 # switch (`nopasswd=True` of a command line)
 _NONE = pattern(
-    r"(salt:/)?(/[\w.@-]{1,32}){2,}|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
+    r"salt:/(/[\w.@-]{1,255})+(\?saltenv=[\w-]+)?|(/[\w.@-]{1,32}){2,}"
+    r"|(/[\w.@-]{1,255})+\.(key|pem|der|p12|pfx|crt)"
     r"|https?://[\w.:-]+/?|unix:/[\w./-]+|(ssh|ecdsa|sk)-[\w.@-]+ AAAA[\w+/=]+( .*)?"
     r"|(?i:true|false|yes|no)"
 )

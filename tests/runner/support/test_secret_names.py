@@ -601,6 +601,8 @@ def test_names_that_mean_none(key: str) -> None:
     [
         "/etc/ssl/private/db.key",
         "salt://keys/db",
+        "salt://id_ed25519",
+        "salt://keys/db?saltenv=prod",
         "http://backend:8080",
         "unix:/run/php/fpm.sock",
         "True",
