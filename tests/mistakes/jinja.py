@@ -28,7 +28,13 @@ MISTAKES = [
         "key of a pillar that is not there",
         "{% set cfg = salt['pillar.get']('nginx') %}\na:\n  test.nop:\n    - name: {{ cfg.«port }}\n",
         "'cfg' has no attribute 'port'",
-        "empty text",
+        "empty text that pillar.get returns where there is nothing; add `, {}`",
+    ),
+    Mistake(
+        "element of a grain that is not there",
+        "a:\n  test.nop:\n    - name: {{ salt['grains.get']('ip4_interfaces:none')[«0] }}\n",
+        "has no element 0",
+        "that grains.get returns where there is nothing; add `, \\[\\]`",
     ),
     Mistake(
         "value that JSON has not",

@@ -95,6 +95,13 @@ def _no_such_key(
 def _key_hint(obj: Any, name: Any, holder: str) -> str:
     if isinstance(name, int) and isinstance(obj, list | tuple):
         return f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
+    if obj == "":
+        asked = re.search(r"\b\w+\.get\b", holder)
+        default = "[]" if isinstance(name, int) else "{}"
+        return (
+            f"it is the empty text that {asked[0] if asked else 'pillar.get'} returns where there is"
+            f" nothing; add `, {default}`"
+        )
     if isinstance(obj, str | list) and not similar(str(name), dir(type(obj)), 1, 0.8):
         return _no_mapping_hint(obj, holder)
     keys = [
@@ -116,8 +123,6 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
 
 def _no_mapping_hint(obj: str | list[Any], holder: str) -> str:
     """The cure where a mapping was expected, and a text or a list is there."""
-    if obj == "":
-        return "it is the empty text that pillar.get returns where there is nothing; add `, {}`"
     if isinstance(obj, str):
         return "it is a text, and no mapping with keys"
     return f"it is a list: take one with `{holder or 'it'}[0]`, or all with `for`"
