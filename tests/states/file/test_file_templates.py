@@ -154,3 +154,15 @@ def test_what_a_template_puts_out_is_bounded(tmp_path: Path) -> None:
     comment = machine.results("sls", "a", code=2)[f"{tmp_path}/f"]["comment"]
     assert "this puts out more than 64 MiB" in comment
     assert f"{tmp_path}/states/t" in comment
+
+
+def test_what_only_sls_files_have_is_handed_over(machine: Machine) -> None:
+    (machine.folder / "states/t").write_text("{{ tpldir }}\n")
+    text = "{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n"
+    machine.write(a=text)
+    comment = machine.results("sls", "a", code=2)[f"{machine.folder}/f"]["comment"]
+    given = "- context: {tpldir: '{{ tpldir }}'}"
+    assert f"SLS files have it, and a template of a file if its state says `{given}`" in comment
+    machine.write(a=f"{text}    {given}\n")
+    machine("sls", "a")
+    assert (machine.folder / "f").read_text() == ".\n"

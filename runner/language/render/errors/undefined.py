@@ -171,6 +171,11 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
     "super": "it is there within a `{% block %}` of a template that extends another",
     "varargs": "it is there within a macro",
     "kwargs": "it is there within a macro",
+    **{
+        name: "SLS files have it, and a template of a file if its state says"
+        f" `- context: {{{name}: '{{{{ {name} }}}}'}}`"
+        for name in "sls slspath tpldir tpldot tplfile tplpath".split()
+    },
 }
 
 
