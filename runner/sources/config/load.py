@@ -64,7 +64,7 @@ def load(
     files: list[str] = []
     settings = read_settings(path, yaml, warnings, files) if path else {}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
-    own_grains = settings.get("grains") or {}
+    own_grains, own_roots = settings.get("grains") or {}, settings.get("file_roots")
     salts = path is not None and is_minion_config(path)
     of_tree = _OfTree()
     if settings.get("tree"):
@@ -106,6 +106,11 @@ def load(
     )
     if "gitfs_remotes" in settings and not overrides.get("file_roots"):
         options = _with_repositories(options, warnings, fetch)
+    if of_tree.source and own_roots and not overrides.get("file_roots"):
+        message = "file_roots of the machine is used, so that no state of the tree is"
+        hint = "remove it: those of a tree are where its own runner.yaml says (docs/pull.md)"
+        at = setting_place(raw, "file_roots")
+        warnings.append(Diagnostic(message, at, hint, "config", "warning"))
     if (
         pillarenv
         and not raw["ext_pillar"]

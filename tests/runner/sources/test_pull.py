@@ -117,6 +117,17 @@ def test_a_tree_is_fetched_applied_and_used_by_all_commands(site: Site) -> None:
     assert [bool(row["dirty"]) for row in rows[:3]] == [False] * 3
 
 
+def test_file_roots_of_the_machine_are_told_where_they_win(site: Site) -> None:
+    (site.folder / "own").mkdir()
+    (site.folder / "own/top.sls").write_text("base: {'*': [a]}\n")
+    (site.folder / "own/a.sls").write_text("a: {test.nop: []}\n")
+    told = "file_roots of the machine is used, so that no state of the tree is"
+    assert told not in site.machine("pull", "--test").stderr
+    site.machine.config["file_roots"] = {"base": [str(site.folder / "own")]}
+    assert told in site.machine("pull").stderr
+    assert not site.target.exists()
+
+
 def test_a_tree_that_does_not_compile_is_never_switched_to(site: Site) -> None:
     site.pull()
     good = site.current
