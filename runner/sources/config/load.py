@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from runner.model import handed_over_pillar
@@ -106,22 +106,32 @@ def load(
     )
     if "gitfs_remotes" in settings and not overrides.get("file_roots"):
         options = _with_repositories(options, warnings, fetch)
-    if of_tree.source and own_roots and not overrides.get("file_roots"):
+    of_roots = own_roots if of_tree.source and not overrides.get("file_roots") else None
+    said = pillarenv if path and "pillarenv" not in overrides else None
+    warnings += _unused(raw, options, of_roots, pillarenv, said)
+    return options, tuple(warnings)
+
+
+def _unused(
+    raw: dict[str, Any], options: Options, roots: object, pillarenv: str | None, said: str | None
+) -> Iterator[Diagnostic]:
+    """What does nothing as it stands. roots: the machine's, beside a tree's. said: pillarenv, where
+    the configuration says it.
+    """
+    if roots:
         message = "file_roots of the machine is used, so that no state of the tree is"
         hint = "remove it: those of a tree are where its own runner.yaml says (docs/pull.md)"
-        at = setting_place(raw, "file_roots")
-        warnings.append(Diagnostic(message, at, hint, "config", "warning"))
+        yield Diagnostic(message, setting_place(raw, "file_roots"), hint, "config", "warning")
     if (
         pillarenv
         and not raw["ext_pillar"]
         and pillarenv not in options.pillar_roots
         and "__env__" not in options.pillar_roots
     ):
-        place = setting_place(raw, "pillarenv") if path and "pillarenv" not in overrides else None
+        place = setting_place(raw, "pillarenv") if said else None
         message = f"pillarenv: there is no environment {pillarenv!r}, so that the pillar is empty"
         hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
-        warnings.append(Diagnostic(message, place, hint, "config", "warning"))
-    return options, tuple(warnings)
+        yield Diagnostic(message, place, hint, "config", "warning")
 
 
 class _OfTree(Record):
