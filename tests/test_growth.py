@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -404,3 +405,21 @@ def test_a_file_that_drifted_is_read_once(machine: Machine) -> None:
     assert "drift" in machine("history", "show", "last").stdout
     machine("undo")
     assert (out / "7").read_text() == "drift 7\n"
+
+
+@pytest.mark.parametrize(
+    ("function", "requisite"),
+    [("fail_without_changes", "require"), ("succeed_with_changes", "onchanges")],
+)
+def test_many_that_require_many_cost_in_proportion(
+    function: str, requisite: str, tmp_path: Path
+) -> None:
+    costs = []
+    for count in (40, 80, 160):
+        needed = "".join(f"u{n}: {{test.{function}: []}}\n" for n in range(count))
+        needing = "".join(f"r{n}: {{test.nop: [{requisite}: [sls: a]]}}\n" for n in range(count))
+        options = options_for(tmp_path / str(count), {"a": needed, "b": f"include: [a]\n{needing}"})
+
+        costs.append(counted(partial(stages.sls, options, ["b"])))
+    few, some, many = costs
+    assert many - some < 2.6 * (some - few), f"40: {few}, 80: {some}, 160: {many} lines"

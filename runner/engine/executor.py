@@ -78,6 +78,7 @@ class Executor:
         self._aggregating = [
             position for position, step in enumerate(plan.steps) if step.aggregate is not None
         ]
+        self._failed_by: dict[tuple[object, ...], Decision] = {}  # by requisites on many states
         self._called_now: int | None = None  # the state that an interrupt hits
         self._ending: Collection[int] = ()  # those whose files get their names, which it hits, too
         self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
@@ -468,9 +469,27 @@ class Executor:
         told = [(group, self._telling(group)) for group in edges.groups if group.kind.orders]
         decision = decisions.decide([*self._seen(told)], due)
         if decision.verdict == Verdict.FAIL and any(telling.more for _, telling in told):
-            whole = [(group, telling._replace(first=telling.named)) for group, telling in told]
-            return decisions.decide([*self._seen(whole)], due)  # which names all that failed
+            return self._naming_all(told, due)
         return decision
+
+    def _naming_all(
+        self, told: Sequence[tuple[EdgeGroup, Telling]], due: Collection[str]
+    ) -> Decision:
+        """The decision that something failed, by all that did: the same for the same requisites."""
+        groups = [group for group, _ in told]
+        like = (
+            *((group.together, group.kind, group.ordering, group.automatic) for group in groups),
+            self.plan.steps[groups[0].holder].noop,
+            *sorted(due),
+        )
+        known = self._failed_by.get(like)
+        if known is None:
+            whole = [(group, telling._replace(first=telling.named)) for group, telling in told]
+            known = decisions.decide([*self._seen(whole)], due)
+            ended = not any(group.kind.prepares for group in groups)
+            if ended and all(self._outcomes.have_ended(group.targets) for group in groups):
+                self._failed_by[like] = known
+        return known
 
     def _reaction(self, position: int) -> Reaction:
         """The mod_watch of a state, with what it reacts to."""
