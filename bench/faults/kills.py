@@ -78,6 +78,9 @@ chained-{{ n }}:
 {target}/new-{{ g }}-{{ n }}:
   file.recurse:
     - source: salt://tree
+{target}/folder-{{ g }}-{{ n }}:
+  file.copy:
+    - source: {target}/tree-{{ n }}
 {% endfor %}
 {% for n in range("""
     + str(VERSIONS)
@@ -187,6 +190,9 @@ class Trial:
                 made = self.tree.target / f"new-{new}-{n}/{name}"
                 text = made.read_text() if made.exists() else self.text(new)
                 self.score.check(text == self.text(new), f"{how}: new-{n}/{name} is torn")
+                folder = self.tree.target / f"folder-{new}-{n}"
+                text = (folder / name).read_text() if folder.exists() else self.text(new)
+                self.score.check(text == self.text(new), f"{how}: folder-{n}/{name} is torn")
         for name, lines in (("edited", 2000), ("block", 2003)):
             text = (self.tree.target / name).read_text()
             found = (

@@ -11,6 +11,7 @@ import stat as bits
 from typing import IO
 
 from modules import _paths
+from modules._planned.overlay import overlay
 from modules.file._change import alters, owner_ids
 from modules.file._contents import holes, limits
 from modules.file._contents.streamed import streamed
@@ -20,7 +21,7 @@ from modules.file._rights import refuse_mounted
 from modules.file._snapshot import paths_below, snapshot_of_copy, snapshot_of_move
 from modules.file._validation.validated import ask
 from runner.api import StateFailed
-from runner.api.durability import write_at_once
+from runner.api.durability import make_contents_durable, write_at_once
 
 
 @alters(before=snapshot_of_move)
@@ -75,7 +76,25 @@ def copy(
         with place(new, follow=into_folder or not source.is_dir()) as target:
             if source.is_dir() and not target.is_dir():
                 target.refuse_too_large(_needed_below(old))
+                if overlay() is None:
+                    _copy_aside(source, target, preserve)
+                    return
             copy_place(source, target, owner, preserve)
+
+
+def _copy_aside(source: Place, target: Place, preserve: bool) -> None:
+    """Copy a folder to a hidden name first: after a kill all of it is there, or nothing."""
+    write_at_once()
+    with target.beside() as beside:
+        hidden, beside.path = beside.path, target.path  # the one that messages name
+        try:
+            copy_place(source, beside, Owner(), preserve, durable=False)
+            make_contents_durable(hidden)
+            beside.rename_to(target)
+        except BaseException:
+            beside.remove()
+            raise
+    target.sync()
 
 
 def _needed_below(folder: str) -> int:
@@ -85,10 +104,16 @@ def _needed_below(folder: str) -> int:
 
 
 def copy_place(
-    source: Place, target: Place, owner: Owner, preserve: bool = False, special: bool = False
+    source: Place,
+    target: Place,
+    owner: Owner,
+    preserve: bool = False,
+    special: bool = False,
+    durable: bool = True,
 ) -> None:
     """Copy what is at one place to another. preserve: owner, extended attributes, mode and times
-    too. special: make devices, pipes and sockets anew; else they raise StateFailed.
+    too. special: make devices, pipes and sockets anew; else they raise StateFailed. durable: False
+    for what the caller syncs.
     """
     with source.pinned() as pinned:
         if not bits.S_ISREG(pinned.at.st_mode):
@@ -96,9 +121,9 @@ def copy_place(
         if pinned.is_link:
             _copy_link(pinned, target, preserve)
         elif pinned.is_dir:
-            _copy_folder(source, target, preserve, special)
+            _copy_folder(source, target, preserve, special, durable)
         elif bits.S_ISREG(pinned.at.st_mode):
-            _copy_file(source, target, owner, preserve)
+            _copy_file(source, target, owner, preserve, durable)
         elif special:
             _make_special(pinned, target)
         else:
@@ -124,7 +149,7 @@ def _make_special(source: Pinned, target: Place) -> None:
         preserve_from(source, node)
 
 
-def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
+def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool, durable: bool) -> None:
     with source.reading() as (file, pinned):
         target.refuse_too_large(limits.needed(pinned.at))
         ask(target.path, streamed(source.path, looked_at=False))
@@ -139,10 +164,12 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
             else:
                 holes.copy_contents(file, new)
 
-        replace(target, fill, owner, pinned.at.st_mode, finish)
+        replace(target, fill, owner, pinned.at.st_mode, finish, durable=durable)
 
 
-def _copy_folder(source: Place, target: Place, preserve: bool, special: bool) -> None:
+def _copy_folder(
+    source: Place, target: Place, preserve: bool, special: bool, durable: bool
+) -> None:
     """Private until all is in it."""
     is_new = not target.is_dir()
     if is_new:
@@ -152,7 +179,7 @@ def _copy_folder(source: Place, target: Place, preserve: bool, special: bool) ->
             new.pin.refuse_foreign(bits.S_IFDIR)
         for name in sorted(old.names()):
             with old.place(name) as inner, new.place(name) as copy_of_it:
-                copy_place(inner, copy_of_it, Owner(), preserve, special)
+                copy_place(inner, copy_of_it, Owner(), preserve, special, durable)
         if preserve:
             preserve_from(old.pin, new.pin)
         elif is_new:

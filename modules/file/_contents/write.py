@@ -84,15 +84,16 @@ def replace(
     new_mode: int = 0o666,
     finish: Finish | None = None,
     looked_at: Version | None = None,
+    durable: bool = True,
 ) -> None:
     """Write beside a place, then rename.
 
     fill: the contents, or what writes them. new_mode: of a new file, cut by the umask. finish: gets
     the new file. looked_at: the version that the contents were made from; another one is not
-    written over.
+    written over. durable: False for what the caller syncs.
     """
     if not looked_at and where.seen() is None:
-        _put(where, None, fill, owner, new_mode, finish, looked_at)
+        _put(where, None, fill, owner, new_mode, finish, looked_at, durable)
         return
     with ExitStack() as held:
         old = None
@@ -100,7 +101,7 @@ def replace(
             old = held.enter_context(where.pinned())
         if old is not None and not _replaceable(where, old):
             old = looked_at = None  # a link, and what it leads to was looked at
-        _put(where, old, fill, owner, new_mode, finish, looked_at)
+        _put(where, old, fill, owner, new_mode, finish, looked_at, durable)
     if old is not None and old.at.st_nlink > 1:
         here.warn(
             f"{where.path} was one of {old.at.st_nlink} names of a file (hard links): the others"
@@ -116,6 +117,7 @@ def _put(
     new_mode: int,
     finish: Finish | None,
     looked_at: Version | None,
+    durable: bool,
 ) -> None:
     """As `replace`. old: the file that is replaced, for its owner, mode and attributes."""
     with where.beside(lasting=False) as beside:
@@ -128,7 +130,8 @@ def _put(
                     finish(new.pin)
                 if beside.becomes_later(where, new, looked_at):
                     return
-                new.sync()
+                if durable:
+                    new.sync()
                 with where.only_if(looked_at):
                     _move_into_place(beside, where)
                 new.note()
@@ -136,7 +139,8 @@ def _put(
             with suppress(FileNotFoundError):
                 beside.unlink()
             raise
-    where.sync()
+    if durable:
+        where.sync()
 
 
 def _replaceable(where: Place, old: Pinned) -> bool:

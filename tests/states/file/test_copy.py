@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""file.copy of folders: all of one is there, or nothing."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from command import Machine
+
+# argument: how many files a run has given their names in all when it is killed
+KILLED = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+def hear(event, arguments):
+    global left
+    if event == "os.rename" and ".runner-" in arguments[0]:
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hear)
+"""
+
+
+@pytest.mark.parametrize("renames", range(4))
+def test_a_copy_of_a_folder_is_whole_after_a_kill(machine: Machine, renames: int) -> None:
+    source, target = machine.folder / "source", machine.folder / "out/copy"
+    (source / "in").mkdir(parents=True)
+    for name in ("a", "b", "in/c"):
+        (source / name).write_text(f"{name}\n")
+    (source / "link").symlink_to("a")
+    source.chmod(0o750)
+    target.parent.mkdir()
+    machine.write(a="{tmp}/out/copy: {file.copy: [source: {tmp}/source]}\n")
+    done = machine.altered(KILLED, str(renames), *machine.argv("sls", "a")[3:])
+    assert done.returncode == -signal.SIGKILL
+    assert not target.exists()
+    result = machine.results("sls", "a")[str(target)]
+    assert result["changes"][str(target)] == str(source)
+    assert [path.name for path in target.parent.iterdir()] == ["copy"], "nothing lies beside it"
+    assert (target / "in/c").read_text() == "in/c\n" and (target / "link").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o750
+    machine("undo")
+    assert not target.exists()
