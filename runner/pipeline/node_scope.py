@@ -143,7 +143,8 @@ def _without_top(session: Session) -> str | None:
     folders = [folder for of_env in tree.roots.values() for folder in of_env]
     missing = [folder for folder in folders if not os.path.isdir(folder)]
     more = f" ({', '.join(missing)}: there is no such folder)" if missing else ""
-    return f"looked for {options.state_top} in {', '.join(folders)}{more}"
+    looked = f"looked for {options.state_top} in {', '.join(folders)}{more}"
+    return f"{looked}; `--config FILE` names another tree, and `runner init DIR` begins one"
 
 
 def requests(session: Session, names: Iterable[str]) -> list[Request]:

@@ -40,3 +40,9 @@ def test_a_containerfile_comes_with_a_tree_or_to_one(machine: Machine) -> None:
     assert "Made a tree" in init(machine, "--containerfile", "other")
     assert (machine.folder / "other/Containerfile").exists()
     assert "sets this machine up" in init(machine, "--containerfile", "--from", "x", code=1)
+
+
+def test_who_has_no_tree_yet_is_told_how_to_begin_one(machine: Machine) -> None:
+    for words in (["highstate", "--test"], ["check"]):
+        said = machine(*words, code=1).stderr + machine(*words, code=1).stdout
+        assert "`runner init" in said and "--config" in said
