@@ -45,6 +45,10 @@ SCENARIOS = [
     repo("managed", TWO, name=ENTRY + " contrib", file=STANZAS),
     repo("managed comments=[noted]", THERE, file=LIST),
     repo("managed name='deb [trusted=yes] file:/srv/repo ./' refresh=true refresh_db=true", LOCAL),
+    repo(
+        "managed file=/etc/apt/sources.list.d/other",
+        fails="apt passes over /etc/apt/sources.list.d/other: it reads files that end in .list or",
+    ),
     repo("managed aptkey=false", fails="missing 'signedby' or 'trusted' option"),
     repo(
         "managed allow_insecure_key=false key_url=http://x.org/k",

@@ -64,6 +64,9 @@ def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange
     preferred = settings.file
     if ppa and preferred is None:
         preferred = f"{apt_sources.PARTS}/{ppa.replace('/', '-')}-{wanted.dist}.list"
+    if preferred and apt_sources.is_passed_over(preferred):
+        why = f"apt passes over {preferred}: it reads files that end in .list or .sources"
+        raise StateFailed(failure(entry, f"{why}, such as {preferred}.list"))
     present = apt_sources.where(wanted, preferred)
     path = preferred or (present[0] if present else apt_sources.MAIN)
     if not settings.aptkey and not {"signed-by", "trusted"} & dict(wanted.options).keys():

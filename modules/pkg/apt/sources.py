@@ -14,6 +14,7 @@ from runner.api import Record
 MAIN = "/etc/apt/sources.list"
 PARTS = "/etc/apt/sources.list.d"
 FORMS = ("*.list", "*.sources")
+_READ = re.compile(r"[A-Za-z0-9_.-]+\.(list|sources)")
 
 
 class AptSource(Record):
@@ -187,6 +188,12 @@ def _fields(stanza: str) -> dict[str, str]:
             key = key.strip().lower()
             fields[key] = value.strip()
     return fields
+
+
+def is_passed_over(path: str) -> bool:
+    """Return whether apt reads the folder of a file, and not the file."""
+    folder, _, name = path.rpartition("/")
+    return folder == PARTS and not _READ.fullmatch(name)
 
 
 def where(wanted: AptSource, preferred: str | None = None) -> tuple[str, AptSource] | None:
