@@ -248,6 +248,18 @@ CASES = [
         seconds=5 * SECONDS,
     ),
     Case(
+        "file.replace over lines in 100 MB",
+        both(
+            lines("target", 100, "old"),
+            sls(
+                "FOLDER/target:\n  file.replace:"
+                " [pattern: 'old 000000000007 x+\\nold', repl: new line, backup: false]\n"
+            ),
+        ),
+        ("sls", "x"),
+        bound=200,
+    ),
+    Case(
         "a template that puts out 100 MB",
         both(
             text(

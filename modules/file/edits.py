@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from modules._texts.lines import ending as ending
 from modules.file import bounded_regex
 from modules.file.bounded_regex import matches, matching
-from modules.file.large_texts import LargeText, Piece, WholeText
-from runner.api import StateFailed
+from modules.file.large_texts import HeldText, LargeText, Piece, WholeText, size_of
+from runner.api import StateFailed, here, in_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,28 @@ def substituted_parts(
             f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes"
             " backslashes literally"
         ) from problem
+
+
+def replaced(text: Text, expression: re.Pattern[str], repl: str, count: int) -> str | Edited | None:
+    """The text in which what an expression matches is replaced; None where that changes nothing.
+    Raises StateFailed as `substituted`.
+    """
+    if isinstance(text, HeldText) and in_main_thread():  # no other is bounded in time
+        return text.large.with_pieces(_replacements(expression, repl, text.text, count))
+    return text.edited(lambda part, *_: substituted(expression, repl, part, count))
+
+
+def _replacements(expression: re.Pattern[str], repl: str, text: str, count: int) -> list[Piece]:
+    """What takes the place of each match, which is told in bytes."""
+    substituted(expression, repl, "", count)  # refuses what does not fit
+    pieces: list[Piece] = []
+    at = place = 0
+    with here.limited(f"the regular expression {expression.pattern!r}", len(text)):
+        for match in islice(expression.finditer(text), count or None):
+            begin = place + size_of(text[at : match.start()])
+            at, place = match.end(), begin + size_of(match[0])
+            pieces.append((begin, place, match.expand(repl)))
+    return pieces
 
 
 def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:

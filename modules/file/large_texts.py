@@ -6,6 +6,7 @@ as far as an edit goes by lines.
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Callable
 from importlib import import_module
@@ -88,6 +89,14 @@ class WholeText:
         return None if new_text == self.text else new_text
 
 
+class HeldText(WholeText):
+    """A large text, all of which is held to be searched."""
+
+    def __init__(self, text: str, large: LargeText) -> None:
+        super().__init__(text)
+        self.large = large
+
+
 @for_states
 def large_text(path: str) -> LargeText | None:
     """A text that is edited in blocks; None for a smaller one, or where there is no file."""
@@ -114,7 +123,10 @@ class LargeText:
                 f"{self.source.path} is larger than {limit >> 20} MiB, and {what} needs all of it"
                 " at once; `edit_size_limit` (MiB) in the configuration allows more"
             )
-        return WholeText(_text(b"".join(self.source.pieces())))
+        decoder, text = getincrementaldecoder("utf-8")("surrogateescape"), ""
+        for piece in self.source.pieces():
+            text += decoder.decode(piece)  # in its place, as nobody else has it
+        return HeldText(text + decoder.decode(b"", True), self)
 
     # ---------------------------------------------------------------- reading
 
@@ -402,6 +414,11 @@ _SIMPLE: dict[str, Callable[[Any, int], bool]] = {
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+def size_of(text: str) -> int:
+    """The bytes of a text."""
+    return len(text) if text.isascii() else len(_bytes(text))
 
 
 def _bytes(text: str) -> bytes:

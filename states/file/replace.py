@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from modules import file
-from modules.file.edits import found_in, substituted, takes_cr
+from modules.file.edits import found_in, replaced, takes_cr
 from modules.file.large_texts import LargeText, is_by_lines
 from runner.api import FilePath, Plan, Planned, StateFailed, TextEncoding
 from states.file import _edits, _lines
@@ -71,7 +71,7 @@ def replace(
     found = partial(found_in, expression, content)
 
     def edit(text: _lines.Text) -> str | file.Edited | None:
-        new = text.edited(lambda part, *_: substituted(expression, written, part, count))
+        new = replaced(text, expression, written, count)
         adds = append_if_not_found or prepend_if_not_found
         if adds and not text.any(found, overlap=len(content) + 1):
             with_cr = not takes_cr(expression, written, content, count)

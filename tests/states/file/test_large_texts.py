@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ EDITS: list[tuple[Any, dict[str, Any]]] = [
     (replace, {"pattern": "^(#?)a$", "repl": r"\1x"}),
     (replace, {"pattern": "a", "repl": "b", "count": 2}),
     (replace, {"pattern": r"a\s+b", "repl": "x"}),
+    (replace, {"pattern": r"(a)\n|\s*$", "repl": r"\1é", "flags": ["DOTALL"], "count": 3}),
+    (replace, {"pattern": "(b|é)[^a]", "repl": r"\g<1>\2"}),
+    (replace, {"pattern": "é.*?x", "repl": r"\g<0>", "flags": ["DOTALL"]}),
     (replace, {"pattern": "z", "repl": "zz\nb", "append_if_not_found": True}),
     (replace, {"pattern": "z", "repl": "a", "prepend_if_not_found": True}),
     (comment, {"regex": "^a"}),
@@ -180,3 +184,17 @@ def test_a_text_is_found_across_the_pieces_of_a_file(
     with running(HarnessHere(tmp_path)):
         assert file.contains(str(tmp_path / "f"), wanted) is found
         assert not file.contains(str(tmp_path / "none"), wanted)
+
+
+def test_an_edit_over_lines_holds_a_text_once(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"old 1\nold 2\n" + b"line\n" * (4 << 20))
+    tracemalloc.start()
+    try:
+        arguments = {"pattern": r"1\nold", "repl": "x", "backup": False}
+        apply(replace, str(path), current=HarnessHere(tmp_path), **arguments)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert path.read_bytes()[:14] == b"old x 2\nline\nl"
+    assert peak < 2 * path.stat().st_size
