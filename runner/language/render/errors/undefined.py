@@ -99,8 +99,8 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         asked = re.search(r"\b\w+\.get\b", holder)
         default = "[]" if isinstance(name, int) else "{}"
         return (
-            f"it is the empty text that {asked[0] if asked else 'pillar.get'} returns where there is"
-            f" nothing; add `, {default}`"
+            f"it is the empty text that {asked[0] if asked else 'pillar.get'} returns where there"
+            f" is nothing; add `, {default}`"
         )
     if isinstance(obj, str | list) and not similar(str(name), dir(type(obj)), 1, 0.8):
         return _no_mapping_hint(obj, holder)
