@@ -406,7 +406,7 @@ class Executor:
         reaction = self.plan.reaction(position, result, decision, self._reaction)
         if reaction is not None:
             own = result
-            result = call(
+            done = call(
                 Invocation(
                     step,
                     mode,
@@ -415,9 +415,10 @@ class Executor:
                     will_be_done=will_be_done,
                 )
             )
-            result = _with_reaction(result, reaction, mode)
+            hides = own.result is False and done.result and not done.changes
+            result = _with_reaction(own if hides else done, reaction, mode)
             result = result._replace(
-                warnings=(*own.warnings, *result.warnings),
+                warnings=(*own.warnings, *done.warnings),
                 things=own.things,
                 changes={**own.changes, **result.changes},
             )

@@ -164,6 +164,14 @@ def test_a_state_says_itself_whether_it_has_reacted(
     assert pending(machine) == left
 
 
+def test_a_reaction_that_does_nothing_hides_no_failure(machine: Machine) -> None:
+    """As that of a service of an image that is not there: its next start is not looked at."""
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(BOX.replace("{'reacted': True}", "{}"))
+    machine.write(a=CHANGED + BOXED.format(result=False, skip=False))
+    assert machine.results("sls", "a", code=2)["r"]["result"] is False
+
+
 HINDERED = """
 from runner.api import Plan, StateFailed
 def made(name: str, hindered: bool):
