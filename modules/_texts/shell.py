@@ -291,7 +291,7 @@ class _Parser:
             raise self.fail(f"unexpected {keyword!r}")
         elif self.operator() == "(":
             self.take("(")
-            if self.operator() == "(":
+            if self.text.startswith("(", self.at):  # with a blank it is a subshell in another
                 raise self.fail("arithmetic")
             command = Compound(self.body((")",)), True)
             self.take(")")
