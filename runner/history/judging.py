@@ -99,6 +99,21 @@ class _Parts:
                 return False
         return any(not altered or now(part) != self._found[part] for part in parts)
 
+    def is_altered_by(self, tag: str) -> bool:
+        """Return whether a state alters any part in this run."""
+        return bool(self._of.get(tag))
+
+    def may_be_changed(self, database: sqlite.Connection, tag: str, number: int) -> bool:
+        """Return whether a part that a state alters is not as a run before this one left it. Of a
+        state that alters none in this run, nobody has looked at those that it altered before.
+        """
+        if altered := self._of.get(tag):
+            return any(
+                database.execute(self._left, (*part, number)).fetchone() != self._found[part]
+                for part in altered
+            )
+        return database.execute(self._of_former, (tag,)).fetchone() is not None
+
     def were_ours(self, database: sqlite.Connection, tag: str, since: int) -> bool:
         """Return whether runner itself altered, by something else, what a state ever altered."""
         former: Iterable[Part] = database.execute(self._of_former, (tag,)).fetchall()
@@ -154,12 +169,21 @@ class Judge:
             return "repeats", f"it changed in each of the last {row} runs" if row >= REPEATS else ""
         if self._was_ours(tag, since):
             return "intent", ""
-        if self.paths.were_left_so(self._database, tag, self._number, self._look):
+        if self._was_left_so(tag):
             if row == 1:  # what the state reads says something new: facts, a server, a command
                 return "intent", ""
             return "repeats", f"all was as run {since} left it: each run may change it again"
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
         return "drift", f"the tree is as in run {since} ({date}), the machine was changed since"
+
+    def _was_left_so(self, tag: str) -> bool:
+        """Return whether all that a state changes was as a run before this one left it: paths, and
+        users, services and such, of which only those that it alters are known.
+        """
+        if self.states.is_altered_by(tag) or not self.paths.is_altered_by(tag):
+            if self.states.may_be_changed(self._database, tag, self._number):
+                return False
+        return self.paths.were_left_so(self._database, tag, self._number, self._look)
 
     def _was_ours(self, tag: str, since: int) -> bool:
         """Return whether runner itself (another state, an undo, a command) altered what a state had

@@ -154,9 +154,12 @@ def test_what_others_changed_or_need_is_left_and_who_watched_reacts(
     assert (watcher["state"], watcher["result"]) == ("service.running nap", True)
     assert debian.read("systemctl show -P MainPID nap") not in (started, "0")
     assert "hello" in debian.read("dpkg-query -W -f '${Package}' hello")
-    again = debian.results("sls", "part")
-    origins = {id_: again[id_].get("__origin__") for id_ in ("old", "echo", "/etc/nap.conf", "zed")}
-    assert origins == {"old": None, "echo": None, "/etc/nap.conf": None, "zed": "drift"}
+    for words in (["--test"], []):
+        again = debian.results("sls", "part", *words)
+        origins = {
+            id_: again[id_].get("__origin__") for id_ in ("old", "echo", "/etc/nap.conf", "zed")
+        }
+        assert origins == {"old": None, "echo": None, "/etc/nap.conf": None, "zed": "drift"}, words
 
 
 def test_rights_and_attributes_of_files(debian: Debian) -> None:
