@@ -159,7 +159,7 @@ def telling(results: Sequence[Result]) -> Telling:
         )
         if says not in first:
             first[says] = place, result
-        elif result.result is False or sets_off(result):
+        elif result.result is False:
             more.append((place, result))
     return Telling((*first.values(),), more)
 
