@@ -358,3 +358,18 @@ def test_a_guard_of_what_is_prepared_runs_among_planned_files(machine: Machine) 
     dry = machine.results("sls", "a", "--test")
     assert dry["change"]["comment"] == "unless condition is true"
     assert dry["prepare"]["comment"] == "No changes detected"
+
+
+RETRIED = """
+prepare: {test.nop: [prereq: [test: change]]}
+change:
+  test.succeed_with_changes:
+    - retry: {attempts: 2, interval: 1}
+    - unless: 'echo >> {tmp}/looks; false'
+"""
+
+
+def test_a_look_at_what_is_retried_is_taken_once(machine: Machine) -> None:
+    machine.write(a=RETRIED)
+    machine("sls", "a")
+    assert (machine.folder / "looks").read_text() == "\n\n", "one to prepare, one to change"

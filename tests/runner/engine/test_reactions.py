@@ -374,3 +374,45 @@ def test_many_pending_reactions_to_many_states_stay_few_rows(machine: Machine) -
         rows = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables]
     assert rows == [0, 80, 50]  # of the first run, and of the last
     assert len(pending(machine)) == 1000
+
+
+NEVER = """
+r: {{cmd.wait: [name: 'test -e {{tmp}}/well', watch: [test: c], onfail: [test: left]{more}]}}
+left: {{test.fail_without_changes: []}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "left"), [("", [("watch", "r", "c")]), (", onchanges: [test: c]", [])]
+)
+def test_what_is_kept_from_running_by_more_than_a_choice_is_settled(
+    machine: Machine, more: str, left: list[Any]
+) -> None:
+    machine.write(a=CHANGED + reactor("watch"))
+    machine("sls", "a", code=2)
+    machine.write(a=SAME + NEVER.format(more=more))
+    machine("sls", "a", "--exclude", "left")
+    assert pending(machine) == left
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "is_owed"),
+    [
+        ("watch", True, False),
+        ("onchanges", True, False),
+        ("listen", True, True),
+        ("watch", False, True),
+    ],
+)
+def test_a_change_that_sets_nothing_off_owes_nothing_to_who_is_left_out(
+    machine: Machine, kind: str, result: bool, is_owed: bool
+) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/quiet.py").write_text(
+        f"def made(name):\n    return {{'name': name, 'result': {result}, 'comment': '',"
+        " 'changes': {'a': 1}, 'skip_req': True}\n"
+    )
+    tree = reactor(kind).replace("[test: c]", "[quiet: c]")
+    machine.write(a="c: {quiet.made: []}\n" + tree)
+    machine("sls", "a", "--only", "c", code=None)
+    assert pending(machine) == [(kind, "r", "c")] * is_owed
