@@ -22,7 +22,7 @@ from modules._planned import view
 from modules._planned.files import Held, _supposed, planned_files
 from modules._planned.machine import looks_kept, merged, merged_names
 from modules._planned.overlay import is_planned
-from runner.api import cached_look, changes_allowed, forget_looks, running
+from runner.api import ChangeNotAllowed, cached_look, changes_allowed, forget_looks, running
 from runner.api.planning import changes_planned
 from runner.support.files.permissions import MOST_LINKS
 
@@ -384,3 +384,11 @@ def test_a_file_without_a_name_goes_with_who_holds_it() -> None:
     del held
     with pytest.raises(OSError):
         os.fstat(handle)
+
+
+def test_nothing_is_planned_where_the_machine_is_the_real_one(tmp_path: Path) -> None:
+    """A stand-in that writes as its changer does would write there."""
+    with running(HarnessHere()), changes_planned():
+        with pytest.raises(ChangeNotAllowed):
+            file.write(str(tmp_path / "x"), b"x")
+    assert not (tmp_path / "x").exists()
