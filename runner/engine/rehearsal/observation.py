@@ -363,8 +363,9 @@ def _units(box: Sandbox) -> tuple[dict[str, str], frozenset[str]]:
 
 
 def _ports(pid: int) -> dict[str, str]:
-    """The ports that are listened on -> the programs that do."""
-    found: dict[str, str] = {}
+    """The ports that are listened on -> the programs that do, "?" where nobody knows them. What a
+    copy that shares the network of the machine knows no program of is the machine's.
+    """
     sockets: dict[str, str] = {}
     for table, listening in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
         with suppress(OSError):
@@ -372,9 +373,9 @@ def _ports(pid: int) -> dict[str, str]:
                 words = line.split()
                 if words[3] == listening:
                     address, _, port = words[1].rpartition(":")
-                    name = f"{table[:3]} {_address(address)}:{int(port, 16)}"
-                    sockets[words[9]] = name
-                    found[name] = "?"
+                    sockets[words[9]] = f"{table[:3]} {_address(address)}:{int(port, 16)}"
+    is_shared = os.path.samefile(f"/proc/{pid}/ns/net", "/proc/self/ns/net")
+    found = {} if is_shared else dict.fromkeys(sockets.values(), "?")
     for inode, program in _listeners(pid, sockets.keys()):
         found[sockets[inode]] = program
     return found

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 from typing import Any
 
 import pytest
 from command import ROOT, Machine
 
 from runner.cli.parsing.option_spec import plain_call
+from runner.engine.rehearsal import observation
 from runner.engine.rehearsal.comparison import differences
 from runner.engine.rehearsal.observation import FileChange, Observed
 from runner.engine.rehearsal.runs import Rehearsal, RehearsedRun
@@ -86,3 +89,16 @@ def test_the_lines_of_the_document_are_right() -> None:
     assert len(lines) > 5
     for line in lines:
         assert plain_call("rehearse", line.split()), line
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_ports_of_no_program_of_a_copy_are_the_machines(
+    is_shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where both have one network, as with `--network host`."""
+    monkeypatch.setattr(observation, "_listeners", lambda pid, sockets: ())
+    monkeypatch.setattr(observation.os.path, "samefile", lambda one, other: is_shared)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        name = f"tcp 127.0.0.1:{server.getsockname()[1]}"
+        ports = observation._ports(os.getpid())
+    assert ports.get(name) == (None if is_shared else "?")
