@@ -388,7 +388,6 @@ def test_a_file_without_a_name_goes_with_who_holds_it() -> None:
 
 def test_nothing_is_planned_where_the_machine_is_the_real_one(tmp_path: Path) -> None:
     """A stand-in that writes as its changer does would write there."""
-    with running(HarnessHere()), changes_planned():
-        with pytest.raises(ChangeNotAllowed):
-            file.write(str(tmp_path / "x"), b"x")
+    with running(HarnessHere()), changes_planned(), pytest.raises(ChangeNotAllowed):
+        file.write(str(tmp_path / "x"), b"x")
     assert not (tmp_path / "x").exists()
