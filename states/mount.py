@@ -56,6 +56,8 @@ Options = Annotated[
 FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column of fstab
 
 
+# what need not be mounted though fstab has it: until somebody asks, or where the device is away
+_WAITS = frozenset(("noauto", "nofail", "x-systemd.automount"))
 ABOUT_ONE_FILE = {
     "mounted": "device fstype mkmnt opts dump pass_num config persist mount match_on",
     "fstab_present": (
@@ -441,7 +443,7 @@ def fstab_present(
     keys = mount.match_keys(match_on or own, fs_vfstype)
     line = _fstab_change(entry, config, keys)
     lacks = mount_ and fs_mount and fs_vfstype != "swap" and not mount.is_mounted(fs_file)
-    if line != "new" and lacks and "noauto" not in entry.opts:
+    if line != "new" and lacks and _WAITS.isdisjoint(entry.opts):
         here.warn(f"nothing is mounted at {fs_file}: `mount.mounted` mounts what fstab has already")
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."

@@ -80,9 +80,10 @@ def test_a_line_of_fstab_that_is_not_mounted_is_told(machine: Machine) -> None:
         a=f"none: {{mount.fstab_present: [{more}, {{mount: false}}]}}\n",
         b=f"none: {{mount.fstab_present: [{more}]}}\n",
         c=f"none: {{mount.fstab_present: [{more}, {{fs_mntops: noauto}}]}}\n",
+        d=f"none: {{mount.fstab_present: [{more}, {{fs_mntops: 'rw,nofail'}}]}}\n",
     )
     told = "nothing is mounted at /srv/none: `mount.mounted` mounts what fstab has already"
     (machine.folder / "fstab").touch()
-    for name, warned in (("a", False), ("b", True), ("c", False)):
+    for name, warned in (("a", False), ("b", True), ("c", False), ("d", False)):
         (result,) = machine.results("sls", name).values()
         assert (told in result.get("warnings", ())) is warned, name
