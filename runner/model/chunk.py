@@ -146,6 +146,13 @@ class Chunk(Record):
         """Return whether it may name a file of the tree, a function or a template engine."""
         return not REFERRING.isdisjoint(self.args) or "salt://" in self.name
 
+    @property
+    def is_conditional(self) -> bool:
+        """Return whether its guards or requisites may skip it where nothing has failed."""
+        return not self.args.keys().isdisjoint(GUARDS) or any(
+            requisite.kind.conditional for requisite in self.requisites
+        )
+
     def is_to_make(self, path: str) -> bool:
         """Return whether the state says that a path is what it makes, or in a folder of that."""
         keys = () if self.state == "file" else ("target", "creates", "home")

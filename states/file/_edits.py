@@ -57,10 +57,10 @@ def warn_of_carriage_returns(name: str, text: Text, expression: re.Pattern[str])
 def warn_unsettled(
     name: str, new: str | file.Edited | None, edit: Callable[[Text], str | file.Edited | None]
 ) -> None:
-    """Warn where the new text of a file calls for the same edit again, or lets that fail; of a
-    large file that is not known.
+    """Warn where the new text of a file calls for the same edit again, or lets that fail: not of a
+    large file, nor of a state that its guards or requisites may skip in the next run.
     """
-    if not isinstance(new, str):
+    if not isinstance(new, str) or (here.chunk is not None and here.chunk.is_conditional):
         return
     try:
         settled = edit(_lines.WholeText(new)) is None

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from runner.model.chunk import COMMAND_GUARDS, GUARDS, Chunk
+from runner.model.chunk import COMMAND_GUARDS, Chunk
 from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
@@ -194,12 +194,9 @@ def _missing(
     """exact: the tree is at fault, not the pillar that named the file. A state that may be skipped
     need not fail.
     """
-    guarded = any(key in chunk.args for key in GUARDS) or any(
-        requisite.kind.conditional for requisite in chunk.requisites
-    )
     severity = (
         "error"
-        if world.strict and not guarded and (exact or source.rendered is None)
+        if world.strict and not chunk.is_conditional and (exact or source.rendered is None)
         else "warning"
     )
     return Diagnostic(f"{chunk.function}: {what}", source, hint, "missing-file", severity)

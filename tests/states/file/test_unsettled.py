@@ -33,3 +33,13 @@ def test_the_next_run_is_foretold(machine: Machine, text: str, state: str, unset
         assert result["changes"] and (told in result.get("warnings", ())) is unsettled
     (again,) = machine.results("sls", "a").values()
     assert bool(again["changes"]) is unsettled
+
+
+@pytest.mark.parametrize("reason", ["unless: grep -q 2222 {tmp}/f", "onchanges: [test: other]"])
+def test_an_edit_that_the_next_run_may_skip_is_not_foretold(machine: Machine, reason: str) -> None:
+    (machine.folder / "f").write_text("Port 22\n")
+    edit = f"file.replace: [{{pattern: '^Port 22', repl: Port 2222}}, {{{reason}}}]"
+    machine.write(a=f"other: test.configurable_test_state\n{{tmp}}/f:\n  {edit}\n")
+    for test in (["--test"], []):
+        *_, result = machine.results("sls", "a", *test).values()
+        assert result["changes"] and not result.get("warnings")
