@@ -13,7 +13,7 @@ from modules import _paths, cmd, file
 from modules._planned.overlay import planned_machine
 from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from modules.service import systemd
-from runner.api import FormerState, StateFailed, changer, for_states
+from runner.api import FormerState, StateFailed, cached_look, changer, for_states
 from runner.api.offline import of_running, offline_as
 
 # what may be digits by chance
@@ -118,21 +118,37 @@ def lost_at_start(name: str, value: str, config_file: str | None = None) -> str:
     if not systemd.suits():
         return ""
     path = config_file or default_config()
+    later = _read_after(path)
+    if later is None:
+        return f"the start of the machine does not read {path}: it reads {FOLDER}/NAME.conf"
+    told = later.get(_dotted(name))
+    if told is None or told[1].split() == value.split():
+        return ""
+    return f"the next start sets it to {told[1]}: {told[0]} is read after {path}"
+
+
+@cached_look("sysctl", *READ_AT_START)
+def _read_after(path: str) -> dict[str, tuple[str, str]] | None:
+    """The file, read after another one at the start, that sets each parameter, and its value; None
+    where that other one is not read.
+    """
     read: dict[str, str] = {}
     for folder in reversed(READ_AT_START):
         read |= {found.rpartition("/")[2]: found for found in _paths.glob(f"{folder}/*.conf")}
-    if path.rpartition("/")[0] in READ_AT_START and path.endswith(".conf"):
-        read.setdefault(path.rpartition("/")[2], path)
-    real = _paths.realpath(path)
-    own = max((each for each in read if _paths.realpath(read[each]) == real), default=None)
-    if own is None:
-        return f"the start of the machine does not read {path}: it reads {FOLDER}/NAME.conf"
-    for later in sorted((each for each in read if each > own), reverse=True):
-        other = kept(name, read[later])
-        if other is not None:
-            told = f"the next start sets it to {other}: {read[later]} is read after {path}"
-            return "" if other.split() == value.split() else told
-    return ""
+    folder, _, own = path.rpartition("/")
+    if folder in READ_AT_START and path.endswith(".conf"):
+        read.setdefault(own, path)
+    if read.get(own) != path:
+        real = _paths.realpath(path)
+        same = [each for each in read if _paths.realpath(read[each]) == real]
+        if not same:
+            return None
+        own = max(same)
+    return {
+        str(name): (read[each], _value(lines))
+        for each in sorted(each for each in read if each > own)
+        for name, lines in _by_name(file.text_to_edit(read[each])).items()
+    }
 
 
 def _value(lines: Sequence[str]) -> str:

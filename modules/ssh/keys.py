@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from modules import _paths, file
 from modules import user as users
 from modules._texts.lines import encoded, once_a_line, once_a_version, one_line, split
-from runner.api import Record, StateFailed, pattern
+from runner.api import Record, StateFailed, cached_look, pattern
 
 KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
@@ -110,18 +110,26 @@ def not_read(user: str, config: str) -> str:
     """Why sshd does not look for keys in a file of a user; empty where it does, or where its
     configuration is not there or says otherwise for some.
     """
-    settings = [*_configured(SSHD)]
-    names = [words[0] for words in settings]
-    at = [number for number, name in enumerate(names) if name == _FILES]
-    if not at or "match" in names[: at[-1]]:
+    files = _looked_for()
+    if not files or not {config, f"%h/{config}"}.isdisjoint(files):
         return ""
-    files = [word.strip('"') for word in settings[at[0]][1:]]
     if path_of(user, config) in (path_of(user, file) for file in files):
         return ""
     return (
         f"sshd does not look for keys in {config}: AuthorizedKeysFile of its configuration is"
         f" {' '.join(files)}, which `- config:` can name"
     )
+
+
+@cached_look("sshd", SSHD, f"{SSHD}.d")
+def _looked_for() -> list[str]:
+    """What AuthorizedKeysFile names; nothing where that is not said, or not for all."""
+    settings = [*_configured(SSHD)]
+    names = [words[0] for words in settings]
+    at = [number for number, name in enumerate(names) if name == _FILES]
+    if not at or "match" in names[: at[-1]]:
+        return []
+    return [word.strip('"') for word in settings[at[0]][1:]]
 
 
 def _configured(path: str, depth: int = 0) -> Iterator[list[str]]:

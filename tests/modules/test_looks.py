@@ -6,8 +6,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from harness import HarnessHere
 
+from modules import _paths, sysctl
+from modules.ssh import keys
 from runner.api import cached_look, running
 
 
@@ -35,3 +38,30 @@ def test_a_service_without_an_init_script_does_not_run() -> None:
 
     with running(HarnessHere()):
         assert sysv.status("no-such-service-of-anybody") is False
+
+
+def test_what_the_start_and_sshd_read_is_looked_at_once_for_many_states(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A run that had nothing to do took the longer, the more files were there, for each state."""
+    asked: list[str] = []
+    later = tmp_path / "99-zz.conf"
+    later.write_text("vm.a = 1\nvm.b = 1\n")
+
+    def glob(pattern: str) -> list[str]:
+        asked.append(pattern)
+        return [str(later)] * pattern.startswith(sysctl.FOLDER)
+
+    def text_of(path: str) -> str:
+        asked.append(path)
+        return "AuthorizedKeysFile /etc/keys/%u\n" if path == keys.SSHD else ""
+
+    monkeypatch.setattr(sysctl.systemd, "suits", lambda: True)
+    monkeypatch.setattr(_paths, "glob", glob)
+    monkeypatch.setattr(_paths, "text_of", text_of)
+    with running(HarnessHere()):
+        for name, told in (("vm.a", True), ("vm/b", True), ("vm.c", False)):
+            lost = sysctl.lost_at_start(name, "2", f"{sysctl.FOLDER}/99-salt.conf")
+            assert (f"sets it to 1: {later} is read" in lost) is told
+            assert "AuthorizedKeysFile" in keys.not_read("root", ".ssh/authorized_keys")
+    assert len(asked) == len(sysctl.READ_AT_START) + 1
