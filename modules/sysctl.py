@@ -49,19 +49,29 @@ def get(name: str) -> str:
 
     {{ salt['sysctl.get']('net.ipv4.ip_forward') }}
     """
+    return _shown(_running(name))
+
+
+def _running(name: str) -> str:
+    """The running value with all its bytes, as arguments have them."""
     path = _path(name)
     if (planned := planned_machine().kernel_parameters.get(path)) is not None:
         return planned
     try:
-        return " ".join(file.read_bytes(path).decode("utf-8", "replace").split())
+        return " ".join(file.read_bytes(path).decode("utf-8", "surrogateescape").split())
     except StateFailed:
         return ""
+
+
+def _shown(text: str) -> str:
+    """A text for templates and JSON, which have no bytes that are no UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @for_states
 def is_value(name: str, value: str) -> bool:
     """Return whether the running value is this one, in whatever form the kernel shows it."""
-    running = get(name)
+    running = _running(name)
     if running == value:
         return True
     numbers = None if name in TEXTS else _numbers(running)
@@ -99,7 +109,7 @@ def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
     found = _by_name(file.text_to_edit(path)).values()
-    return {(_parsed(lines[-1]) or ("",))[0]: _value(lines) for lines in found}
+    return {(_parsed(lines[-1]) or ("",))[0]: _shown(_value(lines)) for lines in found}
 
 
 @for_states
@@ -153,8 +163,7 @@ def _read_after(path: str) -> dict[str, tuple[str, str]] | None:
 
 def _value(lines: Sequence[str]) -> str:
     """The value that lines of one parameter give it."""
-    _, value = _parsed(lines[-1]) or ("", "")
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return (_parsed(lines[-1]) or ("", ""))[1]
 
 
 @once_a_line

@@ -44,6 +44,19 @@ def test_one_parameter_is_kept_once_however_it_is_written(machine: Machine, tmp_
     assert sysctl.parts(dotted) == sysctl.parts(slashed) == slashed.split("/")
 
 
+def test_a_value_that_is_no_utf8_is_found_where_it_was_kept(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.config["offline"] = True
+    kept = tmp_path / "kept"
+    words = ("sysctl.present", "name=kernel.core_pattern", "value=a\udcffb", f"config={kept}")
+    machine("single", *words)
+    assert kept.read_bytes().endswith(b"\nkernel.core_pattern = a\xffb\n")
+    assert "1 unchanged" in machine("single", *words).stdout
+    shown = machine("call", "sysctl.show", f"config_file={kept}").stdout
+    assert "a\ufffdb" in shown
+
+
 @pytest.mark.parametrize(
     ("name", "shown", "said", "same"),
     [
@@ -62,7 +75,7 @@ def test_one_parameter_is_kept_once_however_it_is_written(machine: Machine, tmp_
 def test_a_value_may_be_shown_in_another_form(
     monkeypatch: pytest.MonkeyPatch, name: str, shown: str, said: str, same: bool
 ) -> None:
-    monkeypatch.setattr(sysctl, "get", lambda name: shown)
+    monkeypatch.setattr(sysctl, "_running", lambda name: shown)
     assert sysctl.is_value(name, said) is same
 
 
@@ -74,7 +87,7 @@ def test_a_parameter_that_only_takes_values(
     flush.touch(0o200)
     written: list[object] = []
     monkeypatch.setattr(sysctl, "_path", lambda name: str(flush))
-    monkeypatch.setattr(sysctl, "get", lambda name: "")
+    monkeypatch.setattr(sysctl, "_running", lambda name: "")
     monkeypatch.setattr(
         sysctl.cmd,
         "execute",

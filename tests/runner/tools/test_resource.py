@@ -274,7 +274,7 @@ def test_kept_parameters_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(sysctl, "exists", lambda name: True)
     monkeypatch.setattr(sysctl, "FOLDER", str(tmp_path))
     monkeypatch.setattr(
-        sysctl, "get", lambda name: {"vm.x": "1", "vm.y": "3", "net.z": "4 5"}.get(name, "")
+        sysctl, "_running", lambda name: {"vm.x": "1", "vm.y": "3", "net.z": "4 5"}.get(name, "")
     )
     monkeypatch.setattr(sysctl, "default_config", lambda: str(tmp_path / "a.conf"))
     found = {each.name: each for each in told("sysctl") if each.name in ("vm.x", "vm.y")}
