@@ -55,7 +55,7 @@ def on(function: str, **given: Any) -> Scenario:
 
 
 SCENARIOS = [
-    on("user.present name=new host=%", password="p'w\\", **NETWORK),
+    on("user.present host=%", name="new ", password="p'w\\", **NETWORK),
     on("user.present password_column=Password", name=HOSTILE, password_hash=HASH),
     on("user.present name=zoe host=localhost password=one", plans=False),
     on("user.present name=new host=Web.Example password=x"),

@@ -151,7 +151,8 @@ def find(server: MysqlServer, user: str, host: str) -> tuple[MysqlAccount | None
         "SELECT VERSION() AS v, @@version_comment AS c", f"SELECT * FROM mysql.user {where}"
     )
     mariadb = any("mariadb" in str(value).lower() for row in version for value in row.values())
-    own = [row for row in rows if row["User"] == user]  # the server's collation may be lenient
+    # the server's collation may be lenient; of spaces it keeps those at the end in no name
+    own = [row for row in rows if row["User"] == user.rstrip(" ")]
     if not own:
         return None, mariadb
     methods = _several(server, where) if mariadb and own[0].get("plugin") is not None else []
