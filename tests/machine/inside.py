@@ -53,6 +53,7 @@ WATCHED = tuple(
 BESIDE = re.compile(
     r".*(-|\.pwd\.lock)|/etc/rc[0-6]\.d/K.*|/etc/systemd/.*\.wants|.*/atjobs/.*|/etc/zypp/locks"
 )
+ACCOUNTS = {f"/etc/{name}" for name in "passwd shadow group gshadow subuid subgid".split()}
 FOLDERS = ("/boot", "/etc", "/home", "/srv", "/var/spool")
 CONFIGURATION = Path("/etc/runner/runner.yaml")  # a layer that has it says its providers there
 
@@ -120,13 +121,16 @@ def undone(scenario: Scenario) -> dict[str, Any]:
 
 
 def files() -> dict[str, Any]:
-    """What states could change, without what useradd keeps beside its files, update-rc.d and
-    systemctl of what does not start, and without at's jobs, which it numbers anew.
+    """What states could change, without what useradd keeps beside its files and the order of the
+    lines there, update-rc.d and systemctl of what does not start, and without at's jobs, which it
+    numbers anew.
     """
     found = {path: at for folder in FOLDERS for path, at in snapshot(Path(folder)).items()}
     for path in Path("/var/spool/cron/crontabs").glob("*"):  # crontab(1) notes when it wrote it
         lines = [line for line in path.read_bytes().split(b"\n") if not line.startswith(b"# (")]
         found[str(path)] = (*found[str(path)][:-1], lines)
+    for path in ACCOUNTS & found.keys():  # useradd and groupadd append
+        found[path] = (*found[path][:-1], sorted(found[path][-1].split(b"\n")))
     return {path: at for path, at in found.items() if not BESIDE.fullmatch(path)}
 
 
