@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 
-from modules import cmd, file
-from runner.api import StateFailed, changer
+from modules import _paths, cmd, file
+from runner.api import StateFailed, changer, for_states
 from runner.api.offline import offline_as
 
 ZONES = "/usr/share/zoneinfo"
@@ -42,7 +43,7 @@ def zone_compare(timezone: str) -> bool:
     where there is one, names it. Raises StateFailed for a zone that does not exist.
     """
     if not zone_exists(timezone):
-        raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
+        raise StateFailed(unknown_zone(timezone))
     if not file.is_file(LINK) or _named() not in ("", timezone):
         return False
     if linked := _linked():
@@ -60,6 +61,20 @@ def zone_exists(timezone: str) -> bool:
     )
 
 
+@for_states
+def unknown_zone(timezone: str) -> str:
+    """The message that there is no such zone, with the one that was probably meant."""
+    zones = {
+        zone.casefold(): zone
+        for folder, _, names in _paths.walk(ZONES)
+        for zone in (os.path.relpath(f"{folder}/{name}", ZONES) for name in names)
+        if zone[0].isupper()  # beside them lie tables, and the same again with leap seconds
+    }
+    near = difflib.get_close_matches(timezone.casefold().replace(" ", "_"), zones, 1, 0.7)
+    meant = f": did you mean '{zones[near[0]]}'?" if near else ""
+    return f'Can\'t find a local timezone "{timezone}"{meant}'
+
+
 def get_hwclock() -> str:
     """The time that the hardware clock keeps: UTC or localtime."""
     if file.is_file(ADJUSTMENT):
@@ -71,7 +86,7 @@ def get_hwclock() -> str:
 def set_zone(timezone: str) -> bool:
     """Put the machine into a zone. Raises StateFailed when there is no such zone."""
     if not zone_exists(timezone):
-        raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
+        raise StateFailed(unknown_zone(timezone))
     file.put_symlink(f"{ZONES}/{timezone}", LINK)
     if file.is_file(NAME) or file.is_file("/etc/debian_version"):
         file.write(NAME, f"{timezone}\n".encode(), mode="0644")

@@ -29,8 +29,8 @@ def system(name: NonEmptyLine, utc: bool = True) -> Planned:
     """
     if not timezone.zone_exists(name):
         raise StateFailed(
-            f"Unable to compare desired timezone '{name}' to system timezone: Can't find a local"
-            f' timezone "{name}"',
+            f"Unable to compare desired timezone '{name}' to system timezone:"
+            f" {timezone.unknown_zone(name)}",
             missing=("file", f"{timezone.ZONES}/{name}"),
         )
     wrong_zone = not timezone.zone_compare(name)
