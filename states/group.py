@@ -10,6 +10,7 @@ from modules import file, group, user
 from runner.api import CommandFailed, Done, Fact, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from states._account import list_meant, refuse_new_account
+from states._rights import refuse_plain_user
 
 DECIDES = {"present": "gid members"}
 OPPOSITE = {"present": "absent"}
@@ -29,6 +30,7 @@ def prune_check(
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change groups, or this machine's tools cannot."""
     number = group.info(name).get("gid")
+    refuse_plain_user("a change of groups")
     file.refuse_put("/etc/group")
     if number is not None and arguments.get("gid") not in (None, number):
         group.refuse_renumbering()

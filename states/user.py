@@ -34,6 +34,7 @@ from states._account import (
     refuse_commas,
     refuse_new_account,
 )
+from states._rights import refuse_plain_user
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def prune_check(
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raise StateFailed when the caller may not change users, or this machine's tools cannot."""
     existing = bool(users.info(name))
+    refuse_plain_user("a change of users")
     file.refuse_put("/etc/passwd")
     given = (key for key, value in arguments.items() if value is not None)
     home = arguments.get("home")

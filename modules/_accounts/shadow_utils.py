@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 from modules import _accounts
 from modules._accounts.values import Account, Aging, Group, Ranges
 from modules._machine.processes import probe
@@ -42,6 +44,7 @@ def delete(words: Sequence[str]) -> None:
     """Run what deletes a user. Raises CommandFailed."""
     done = probe([*words])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
+        _blame_rights(words[0])
         hint = _accounts.AT_WORK if done.retcode == 8 else ""
         raise CommandFailed(done.stderr.strip() + hint)
 
@@ -96,9 +99,17 @@ def run(words: Sequence[str], stdin: str | None = None, names_itself: bool = Fal
     is enough to know which one it is.
     """
     done = probe([one_line(word, words[0]) for word in words], stdin=stdin)
+    if done.retcode:
+        _blame_rights(words[0])
     if done.retcode and names_itself:
         raise CommandFailed((done.error_text or f"{words[0]} failed").splitlines()[0])
     done.or_fail(words[0])
+
+
+def _blame_rights(program: str) -> None:
+    """Say of a program that failed that it needs root, to who is not: none does its work then."""
+    if os.geteuid():
+        raise CommandFailed(f"{program} needs root, and this is user {os.geteuid()}")
 
 
 def _flag(option: str, given: bool) -> list[str]:

@@ -17,7 +17,8 @@ STATES: dict[str, dict[str, dict[str, Any]]] = {
     "alias.absent": {"postmaster": {}},
     "group.present": {"new-group": {}},
     "group.absent": {"games": {}},
-    "user.present": {"new-user": {}},
+    "user.present": {"new-user": {}, "zoe": {"shell": "/bin/bash"}},
+    "user.absent": {"games": {}},
     "host.present": {"own": {"ip": "10.0.0.9"}},
     "sysctl.present": {"vm.swappiness": {"value": "10"}},
     "schedule.present": {"nightly": {"function": "state.highstate", "hours": 6}},
@@ -52,6 +53,9 @@ def test_what_a_user_may_not_do_fails_in_a_dry_run(debian: Debian) -> None:
     assert not [name for name in dry if ".planned" in dry[name]["comment"]], "a name of runner's"
     said = {name: each for name, each in dry.items() if each["result"] is False}
     assert {*said} == failed, {name: dry[name]["comment"] for name in failed ^ {*said}}
+    for name in (each for each in tree if each.startswith(("user.", "group."))):
+        assert " needs root, and this is user " in dry[name]["comment"]
+        assert " needs root, and this is user " in real[name]["comment"]
 
 
 def test_the_history_of_root_is_not_taken_for_an_empty_one(debian: Debian) -> None:
