@@ -32,6 +32,7 @@ from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite, Removal
 
 PROVIDERS = service.PROVIDERS
+ENDS = ("stop", "disable", "mask", "unmask")
 User = Annotated[Name | None, requires_feature("user_units")]
 
 
@@ -438,7 +439,18 @@ def _act(
             words = runlevels or () if action in ("enable", "disable") else options
             service.act(name, action, words, user)
         except CommandFailed as failure:
-            raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
+            cure = "" if action in ENDS else _cure_of_mask(name, user)
+            raise StateFailed(failure.message + cure, changes={}, missing=failure.missing) from None
+
+
+def _cure_of_mask(name: str, user: str | None) -> str:
+    """What takes away the masks that keep a service from being started; empty without any."""
+    words = [
+        f"`- unmask{'_runtime' * runtime}: True`"
+        for runtime in (False, True)
+        if service.masked(name, runtime, user)
+    ]
+    return f"\n{' and '.join(words)} of service.running unmasks it" if words else ""
 
 
 def _options(no_block: bool) -> list[str]:

@@ -146,8 +146,12 @@ def unit(name: str) -> str:
 @offline_as(lambda name, user="": _planned_units.properties(unit(name), user))
 def properties(name: str, user: str = "") -> dict[str, str]:
     """The properties of a unit. One question for all services of the run, asked again when
-    units change; of a user's unit, one each time.
+    units change; of a user's unit, one each time. Raises CommandFailed for a template, which has
+    none.
     """
+    if "@." in (template := unit(name)):
+        instance = template.replace("@.", "@NAME.").removesuffix(".service")
+        raise CommandFailed(f"{template} is a template: name an instance of it, {instance}")
     if user:
         return _asked((unit(name),), user)[unit(name)]
     return _declared().get(unit(name)) or _show((unit(name),))[unit(name)]

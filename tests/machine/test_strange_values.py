@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import yaml
 from debian import Debian
 
@@ -245,6 +246,27 @@ def test_names_that_are_patterns_or_paths_are_no_services(debian: Debian) -> Non
         states = {id_: (f"service.{function}", {"name": name}) for id_, name in names.items()}
         reasons = {id_: f"{name!r} is not the name of a unit" for id_, name in names.items()}
         refused(debian, states, reasons)
+    assert debian.read("systemctl is-active cron") == "active"
+
+
+def test_a_template_is_no_service(debian: Debian) -> None:
+    reasons = {"it": "getty@.service is a template: name an instance of it, getty@NAME"}
+    for function in ("running", "dead", "enabled", "disabled"):
+        refused(debian, {"it": (f"service.{function}", {"name": "getty@"})}, reasons)
+
+
+@pytest.mark.parametrize("argument", ["unmask", "unmask_runtime"])
+def test_what_is_masked_says_what_unmasks_it(debian: Debian, argument: str) -> None:
+    kind = "--runtime" * (argument == "unmask_runtime")
+    debian.run(f"systemctl stop cron; systemctl mask {kind} cron")
+    states: dict[str, State] = {
+        function: (f"service.{function}", {"name": "cron"}) for function in ("running", "enabled")
+    }
+    for results in (tried(debian, states), debian.results("sls", "strange", "--test", code=2)):
+        cure = f"\n`- {argument}: True` of service.running unmasks it"
+        assert results["running"]["comment"].endswith(f"Unit cron.service is masked.{cure}")
+        assert results["enabled"]["result"] or results["enabled"]["comment"].endswith(cure)
+    tried(debian, {"cured": ("service.running", {"name": "cron", argument: True})})
     assert debian.read("systemctl is-active cron") == "active"
 
 
