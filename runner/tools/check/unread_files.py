@@ -19,7 +19,8 @@ class Reader(Record):
     """Who reads the files of a folder. names: what those have in common that it reads, as a pattern
     and in words; on_debian: only there; ending: what makes one of most names. forbidden: bits of a
     mode with which it passes over a file; needed: those without which it does; mode: a good one.
-    is_roots: it passes over files of others than root.
+    is_roots: it passes over files of others than root. said_in: the file that says which names are
+    read: a tree that writes it may say others.
     """
 
     program: str
@@ -31,11 +32,12 @@ class Reader(Record):
     needed: int = 0
     mode: str = "0644"
     is_roots: bool = False
+    said_in: str = ""
 
 
-def _ending(program: str, *endings: str) -> Reader:
+def _ending(program: str, *endings: str, said_in: str = "") -> Reader:
     words = "end in " + " or ".join(f"`.{ending}`" for ending in endings)
-    return Reader(program, rf".*\.({'|'.join(endings)})", words, f".{endings[0]}")
+    return Reader(program, rf".*\.({'|'.join(endings)})", words, f".{endings[0]}", said_in=said_in)
 
 
 _PLAIN = {"names": r"[A-Za-z0-9_-]+", "words": "have letters, digits, `_` and `-` alone"}
@@ -59,18 +61,20 @@ READERS = {
     "/etc/apt/preferences.d": Reader("apt", r"[\w-]+|[\w.-]+\.pref", _APT.format(".pref")),
     "/etc/apt/apt.conf.d": Reader("apt", r"[\w-]+|[\w.-]+\.conf", _APT.format(".conf")),
     "/etc/yum.repos.d": _ending("dnf", "repo"),
-    "/etc/profile.d": _ending("the shell", "sh", "csh", "local"),
+    "/etc/profile.d": _ending("the shell", "sh", "csh", "local", said_in="/etc/profile"),
     "/etc/udev/rules.d": _ending("udev", "rules"),
     "/etc/polkit-1/rules.d": _ending("polkit", "rules"),
     "/etc/security/limits.d": _ending("pam_limits", "conf"),
-    "/etc/ld.so.conf.d": _ending("ldconfig", "conf"),
+    "/etc/ld.so.conf.d": _ending("ldconfig", "conf", said_in="/etc/ld.so.conf"),
     "/etc/modprobe.d": _ending("modprobe", "conf"),
-    "/etc/ssh/sshd_config.d": _ending("sshd", "conf"),
-    "/etc/ssh/ssh_config.d": _ending("ssh", "conf"),
-    "/etc/rsyslog.d": _ending("rsyslogd", "conf"),
+    "/etc/ssh/sshd_config.d": _ending("sshd", "conf", said_in="/etc/ssh/sshd_config"),
+    "/etc/ssh/ssh_config.d": _ending("ssh", "conf", said_in="/etc/ssh/ssh_config"),
+    "/etc/rsyslog.d": _ending("rsyslogd", "conf", said_in="/etc/rsyslog.conf"),
     "/etc/mysql/*conf.d": _ending("the server", "cnf"),
     "/etc/NetworkManager/conf.d": _ending("NetworkManager", "conf"),
-    "/etc/supervisor/conf.d": _ending("supervisord", "conf"),
+    "/etc/supervisor/conf.d": _ending(
+        "supervisord", "conf", said_in="/etc/supervisor/supervisord.conf"
+    ),
     **dict.fromkeys(
         [
             *(f"/etc/{name}.d" for name in "sysctl modules-load tmpfiles sysusers binfmt".split()),
@@ -89,6 +93,7 @@ def warnings(
     chunks: Sequence[Chunk], expects: Expects, is_debian: Callable[[], bool]
 ) -> Iterator[Diagnostic]:
     """A warning for each reason why a file that a state writes is passed over."""
+    written = {chunk.name for chunk in chunks if chunk.state == "file"}
     for chunk in chunks:
         folder, _, name = chunk.name.rpartition("/")
         writes = chunk.function == "file.symlink" or (
@@ -97,7 +102,11 @@ def warnings(
         if not writes or not folder or _SET_ASIDE.fullmatch(name):
             continue
         for pattern, reader in READERS.items():
-            if fnmatchcase(folder, pattern) and pattern.count("/") == folder.count("/"):
+            if (
+                fnmatchcase(folder, pattern)
+                and pattern.count("/") == folder.count("/")
+                and reader.said_in not in written
+            ):
                 for argument, why, hint in _reasons(chunk, name, reader, is_debian):
                     place = chunk.arg_places.get(argument, chunk.place)
                     message = f"{reader.program} passes over {chunk.name}: {why}"

@@ -77,3 +77,13 @@ def test_what_is_read_or_is_not_meant_to_be_is_no_trap(machine: Machine) -> None
         assert not told(machine, state, arguments), state
     assert not told(machine, "file.managed /etc/cron.d/x.y", "contents: x", "RedHat")
     assert told(machine, "file.symlink /etc/cron.d/x.y", "target: /srv/x")
+
+
+def test_a_tree_may_say_which_names_are_read(machine: Machine) -> None:
+    machine.write(
+        a="/etc/rsyslog.d/a.rules: {file.managed: [contents: x]}\n",
+        b="include: [a]\n/etc/rsyslog.conf: {file.managed: [contents: x]}\n",
+    )
+    for name, warned in (("a", True), ("b", False)):
+        done = machine("check", name)
+        assert ("passes over" in done.stdout + done.stderr) is warned
