@@ -424,9 +424,13 @@ class GroupCommit:
         return (at.st_dev, at.st_ino, name.casefold()) in self._targets
 
     def _lie_below(self, at: os.stat_result) -> bool:
-        """Return whether files that wait lie below a folder."""
+        """Return whether files that wait lie below a folder, as named or where links lead."""
         for path in self._newest:
             folder = path
+            if os.path.dirname(path) not in self._above:
+                real = os.path.realpath(path)
+                while (real := os.path.dirname(real)) not in self._above:
+                    self._above[real] = device_and_inode(os.stat(real))
             while (folder := os.path.dirname(folder)) not in self._above:
                 self._above[folder] = device_and_inode(os.stat(folder))
         return device_and_inode(at) in self._above.values()

@@ -155,6 +155,24 @@ def test_what_a_file_that_waits_may_concern(
     assert (tmp_path / "new").exists() and not commit.may_concern(f"{tmp_path}/new")
 
 
+def test_a_file_that_waits_behind_a_link_concerns_the_folders_that_it_leads_to(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "real/deep").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to("real/deep")
+    (tmp_path / "link/.new.hidden").touch()
+    commit = group_commit.GroupCommit()
+    waits = waiting(tmp_path / "link", ".new.hidden", "new")
+    with commit.collecting(3):
+        assert commit.add(waits)
+    os.close(waits.folder)
+    for name in ("real", "real/deep", ""):
+        assert commit.may_concern(str(tmp_path / name)), name
+    assert not commit.may_concern(str(tmp_path / "other"))
+    assert not commit.finish(3)
+
+
 @pytest.mark.parametrize(("most", "little"), [(-1, False), (1 << 60, True)])
 def test_how_much_others_have_to_write(
     monkeypatch: pytest.MonkeyPatch, most: int, little: bool
