@@ -30,7 +30,9 @@ def as_sls(scenario: Scenario, tmp: Path, behind: Mapping[str, Any] | None = Non
 
 
 def can_be_said(scenario: Scenario) -> bool:
-    """Whether an SLS can say its arguments."""
+    """Whether an SLS of this state alone can say it."""
+    if scenario.function == "file.accumulated":  # fails without the state that it is for
+        return False
     try:
         as_sls(scenario, Path("/tmp"))
     except TypeError:  # a function of Python's, a class
