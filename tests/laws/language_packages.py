@@ -85,21 +85,23 @@ esac
 """
 PIPX = r"""
 name=${words# }; name=${name%%==*}; version=${words#*==}
+folder=$(echo $name | tr ._A-Z --a-z); test $folder != my-tool || name=My_Tool
 case $command in
 install) case $words in *nosuch*) echo 'No matching distribution found for nosuch' >&2; exit 1; esac
     case $words in *==*) ;; *) version=2.0.0; esac
-    mkdir -p venvs/$name
-    test $name = plain || cp -r venvs/up-to-date/bin venvs/$name
+    mkdir -p venvs/$folder
+    test $name = plain || cp -r venvs/up-to-date/bin venvs/$folder
     printf '{"main_package": {"package": "%s", "package_version": "%s"}}' $name $version \
-        >venvs/$name/pipx_metadata.json;;
-uninstall) rm -r venvs/$name;;
-upgrade) sed -i 's/"1.0"/"2.0.0"/' venvs/$name/pipx_metadata.json;;
+        >venvs/$folder/pipx_metadata.json;;
+uninstall) rm -r venvs/$folder;;
+upgrade) sed -i 's/"1.0"/"2.0.0"/' venvs/$folder/pipx_metadata.json;;
 *) echo 'a look has to read the records itself' >&2; touch venvs/looked; exit 1;;
 esac
 """
 UV = r"""
 name=${words##* }; name=${name%%==*}; version=${words#*==}
 name=$(echo $name | tr ._A-Z --a-z); record=$(echo $name | tr - _)
+beside=; test $name != my-tool || { record=My_Tool; beside=other-3.0; }
 case "$command $words" in
 pip*up-to-date) echo 'Would make no changes' >&2; exit;;
 pip*) printf 'Would install 1 package\n - my-tool==1.0\n + my-tool==2.0.0\n' >&2; exit;;
@@ -109,7 +111,8 @@ case "$words" in
 ' uninstall '*) rm -r tools/$name;;
 ' install '*) case $words in *==*) ;; *) version=2.0.0; esac
     rm -rf tools/$name; mkdir -p tools/$name/lib/python3.11/site-packages/$record-$version.dist-info
-    : >tools/$name/uv-receipt.toml;;
+    : >tools/$name/uv-receipt.toml
+    test -z "$beside" || mkdir tools/$name/lib/python3.11/site-packages/$beside.dist-info;;
 *) echo 'a look has to read the records itself' >&2; touch tools/looked; exit 1;;
 esac
 """
