@@ -207,7 +207,7 @@ def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine:
     only_beside_others(machine)
     states = {
         "a": ["true"],
-        "long": ["until test -e {tmp}/log; do sleep 0.05; done; echo long >> {tmp}/log", "a"],
+        "long": ["until test -s {tmp}/log; do sleep 0.05; done; echo long >> {tmp}/log", "a"],
         "waits": ["echo waits >> {tmp}/log", "long"],
         "beside": ["echo beside >> {tmp}/log", "a"],
         "after": ["echo after >> {tmp}/log", "waits"],
