@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
+from command import Machine
 from harness import HarnessHere, apply
 
 from states.file.accumulated import accumulated
@@ -27,34 +27,19 @@ def test_texts_reach_the_template_and_the_block_once(tmp_path: Path) -> None:
     assert (tmp_path / "g").read_text() == "# B\nc\nx\n5\n# E\n"
 
 
-def chunk(id_: str, fun: str, *needs: str) -> SimpleNamespace:
-    requisites = [SimpleNamespace(kind="require", state="file", target=need) for need in needs]
-    return SimpleNamespace(
-        id=id_, name=id_, state="file", fun=fun, sls="s", requisites=requisites, args={}
-    )
+GATHERED = """
+one: {file.accumulated: [filename: '{tmp}/f', text: ["a\\n", "b\\n"], require_in: [file: first]]}
+two: {file.accumulated: [filename: '{tmp}/f', text: [c], require_in: [file: second]]}
+"""
+BLOCK = (
+    "{at}: {{file.blockreplace: [name: '{{tmp}}/f', marker_start: '# {at}', marker_end: '# /{at}'"
+)
+BLOCK += ", append_if_not_found: true]}}\n"
 
 
-def test_a_block_takes_the_texts_that_were_gathered_for_it(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("")
-    chunks = [
-        chunk("one", "accumulated"),
-        chunk("two", "accumulated"),
-        chunk("first", "blockreplace", "one"),
-        chunk("second", "blockreplace", "two"),
-    ]
-    here = HarnessHere()
-    here.chunks = chunks
-    for at, texts in (("one", ["a\n", "b\n"]), ("two", ["c"])):
-        here.chunk = next(each for each in chunks if each.id == at)
-        apply(accumulated, at, str(tmp_path / "f"), texts, current=here)
-    for at in ("first", "second"):
-        here.chunk = next(each for each in chunks if each.id == at)
-        apply(
-            blockreplace,
-            str(tmp_path / "f"),
-            f"# {at}",
-            f"# /{at}",
-            append_if_not_found=True,
-            current=here,
-        )
-    assert (tmp_path / "f").read_text() == "# first\na\n\nb\n# /first\n# second\nc\n# /second\n"
+def test_a_block_takes_the_texts_that_were_gathered_for_it(machine: Machine) -> None:
+    (machine.folder / "f").touch()
+    machine.write(a=GATHERED + BLOCK.format(at="first") + BLOCK.format(at="second"))
+    machine("sls", "a")
+    text = (machine.folder / "f").read_text()
+    assert text == "# first\na\n\nb\n# /first\n# second\nc\n# /second\n"
