@@ -28,6 +28,7 @@ class HostsLine(Record):
     known: tuple[str, ...] = ()
 
 
+@for_states
 def address_of(ip: str) -> str:
     """An address in the form that all ways to write it have in common.
 
@@ -45,9 +46,13 @@ def _held() -> str | None:
 
 
 def _text(*about: str) -> str:
-    """The text of the file; of a large one, at least the lines with some addresses and names."""
-    held = _held()
-    return file.text_to_edit(PATH, about or None) if held is None else held
+    """The text of the file; of a large one, at least the lines with some addresses and names, in
+    the forms that they are compared in, too.
+    """
+    if (held := _held()) is not None:
+        return held
+    forms = (form for each in about for form in (each, each.lower(), address_of(each)))
+    return file.text_to_edit(PATH, tuple(dict.fromkeys(forms)) or None)
 
 
 def lines(*about: str) -> list[HostsLine]:
@@ -63,7 +68,7 @@ def _lines(text: str) -> Sequence[HostsLine]:
 @for_states
 def lines_with(name: str) -> Sequence[HostsLine]:
     """The lines that have a name."""
-    text, name = _text(name, name.lower()), name.lower()
+    text, name = _text(name), name.lower()
     return _by_name(text).get(name, ()) if name in _lowered(text) else ()
 
 
@@ -109,17 +114,19 @@ def get_ip(host: str) -> str:
 
 def get_alias(ip: str) -> list[str]:
     """The names of an address."""
-    return [name for line in _of(ip) for name in line.names]
+    return [name for line in lines_of(ip) for name in line.names]
 
 
-def _of(ip: str) -> list[HostsLine]:
+@for_states
+def lines_of(ip: str) -> list[HostsLine]:
+    """The lines of an address."""
     address = address_of(ip)
-    return [line for line in lines(ip, address) if line.address == address]
+    return [line for line in lines(ip) if line.address == address]
 
 
 def has_pair(ip: str, alias: str) -> bool:
     """Return whether an address has a name."""
-    return any(alias.lower() in line.known for line in _of(ip))
+    return any(alias.lower() in line.known for line in lines_of(ip))
 
 
 def without(known: Iterable[HostsLine], ip: str, name: str) -> list[HostsLine]:
@@ -198,14 +205,14 @@ def add_host(ip: str, alias: str) -> bool:
     runner call hosts.add_host 10.0.0.5 db.example.com
     """
     if not has_pair(ip, alias):
-        write(with_name(lines(ip, address_of(ip)), ip, alias))
+        write(with_name(lines(ip), ip, alias))
     return True
 
 
 def rm_host(ip: str, alias: str) -> bool:
     """Take a name from an address; an address without names goes."""
     if has_pair(ip, alias):
-        write(without(lines(ip, address_of(ip)), ip, alias))
+        write(without(lines(ip), ip, alias))
     return True
 
 
@@ -215,14 +222,14 @@ def set_host(ip: str, alias: str | list[str], comment: str | None = None) -> boo
     """
     names = tuple(alias.split() if isinstance(alias, str) else alias)
     if tuple(get_alias(ip)) != names or comment is not None:
-        wanted = with_names(lines(ip, address_of(ip)), ip, names)
+        wanted = with_names(lines(ip), ip, names)
         write(with_comments(wanted, {ip: comment}) if comment is not None else wanted)
     return True
 
 
 def set_comment(ip: str, comment: str) -> bool:
     """Set the comment behind an address; false when the file does not have it."""
-    known = _of(ip)
+    known = lines_of(ip)
     if any(line.comment != comment for line in known):
-        write(with_comments(lines(ip, address_of(ip)), {ip: comment}))
+        write(with_comments(lines(ip), {ip: comment}))
     return bool(known)

@@ -79,7 +79,7 @@ def present(
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
     comments += [f"Comment for {address} ({comment}) would be added" for address in commented]
     yield Plan(changes, "\n".join(comments), provides=file.unforeseen(hosts.PATH))
-    lines = hosts.lines(name, *wanted, *by_address, *stale)
+    lines = hosts.lines(name, *wanted, *stale)
     for address in added:
         lines = hosts.with_name(lines, address, name)
     for address in stale if clean else ():
@@ -97,10 +97,7 @@ def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
 
 
 def _has_comment(ip: str, comment: str) -> bool:
-    address = hosts.address_of(ip)
-    return any(
-        line.address == address and line.comment == comment for line in hosts.lines(ip, address)
-    )
+    return any(line.comment == comment for line in hosts.lines_of(ip))
 
 
 def _warn(name: str, addresses: list[str]) -> None:
@@ -133,7 +130,7 @@ def absent(name: Column, ip: OneOrMany[Column]) -> Planned:
     pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
     comment = "\n".join([*absent_comments, *pending])
     yield Plan({"host": name}, comment, provides=file.unforeseen(hosts.PATH))
-    lines = hosts.lines(name, name.lower())
+    lines = hosts.lines(name)
     for address in mapped:
         lines = hosts.without(lines, address, name)
     hosts.write(lines)
