@@ -481,14 +481,19 @@ def test_the_files_of_one_state_get_their_names_together(
     assert not (machine.folder / "out").exists()
 
 
-def test_states_with_few_files_each_share_a_commit(machine: Machine) -> None:
+def recursed_apart(machine: Machine, out: str) -> None:
+    """Twenty states with a file each. out: where they put them, behind which comes a number."""
     text = ""
     for n in range(20):
         tree = machine.folder / f"states/tree{n}"
         tree.mkdir()
         (tree / f"{n}").touch()
-        text += f"{{tmp}}/out/{n}: {{file.recurse: [source: 'salt://tree{n}']}}\n"
+        text += f"{{tmp}}/{out}{n}: {{file.recurse: [source: 'salt://tree{n}']}}\n"
     machine.write(a=text)
+
+
+def test_states_with_few_files_each_share_a_commit(machine: Machine) -> None:
+    recursed_apart(machine, "out/")
     done, results = run(machine)
     named = [f"name {n}" for n in range(20)]
     assert done == ["sync all", *named, *["sync all"] * done[1:].count("sync all")]
@@ -499,13 +504,7 @@ def test_states_with_few_files_each_share_a_commit(machine: Machine) -> None:
 
 
 def test_a_file_without_a_name_fails_its_state_of_several_with_many(machine: Machine) -> None:
-    text = ""
-    for n in range(20):
-        tree = machine.folder / f"states/tree{n}"
-        tree.mkdir()
-        (tree / f"{n}").touch()
-        text += f"{{tmp}}/out{n}: {{file.recurse: [source: 'salt://tree{n}']}}\n"
-    machine.write(a=text)
+    recursed_apart(machine, "out")
     _, results = run(machine, "fsync", code=2)
     assert [n for n in range(20) if not results[f"out{n}"]["result"]] == [7]
     assert "out7/7 failed: Input/output error" in results["out7"]["comment"]
