@@ -16,7 +16,7 @@ from runner.model.result import Result, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from runner.model.requisite_kinds import Reaction
 
@@ -69,7 +69,7 @@ def _refusals(seen: Seen, pending: Collection[str]) -> Iterator[Decision]:
     if _is_partly_prepared(seen):
         return
     onchanges = _reacting(seen, "onchanges")
-    firing = [target for _, target in onchanges if target is not None and sets_off(target)]
+    firing = _setting_off(onchanges)
     fired = bool(firing)
     # with both Salt asks no more whether something failed
     if not _onfail(seen) and not (fired and _changed_of_watch(seen)):
@@ -111,8 +111,13 @@ def _is_partly_prepared(seen: Seen) -> bool:
 
 def _changed_of_watch(seen: Seen) -> list[Result]:
     """What a state reacts to; of one whose module cannot react a watch is a require."""
-    watched = [target for edge, target in seen if edge.counts_as.reaction == "watch"]
-    return [target for target in watched if target is not None and sets_off(target)]
+    return _setting_off(
+        (edge, target) for edge, target in seen if edge.counts_as.reaction == "watch"
+    )
+
+
+def _setting_off(seen: Iterable[tuple[Edge, Result | None]]) -> list[Result]:
+    return [target for _, target in seen if target is not None and sets_off(target)]
 
 
 def decider(changed: Sequence[Result]) -> str:

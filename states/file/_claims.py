@@ -45,7 +45,7 @@ def _permissions(path: str, arguments: Arguments, modes: tuple[str, ...]) -> Ite
 
 
 def missing_pillar(keys: object) -> Iterator[str]:
-    """Those of some keys of `contents_pillar` that the pillar lacks."""
+    """Those of some keys that the pillar lacks."""
     for key in keys if isinstance(keys, list) else [keys]:
         if isinstance(key, str) and here.call("pillar.get", key, default=MISSING) is MISSING:
             yield key
