@@ -40,13 +40,12 @@ def _ending(program: str, *endings: str, said_in: str = "") -> Reader:
     return Reader(program, rf".*\.({'|'.join(endings)})", words, f".{endings[0]}", said_in=said_in)
 
 
-_PLAIN = {"names": r"[A-Za-z0-9_-]+", "words": "have letters, digits, `_` and `-` alone"}
-_RUN_PARTS = Reader("run-parts", **_PLAIN, on_debian=True, needed=0o100, mode="0755")  # type: ignore[arg-type]
-_APT = "have letters, digits, `_` and `-` alone, or end in `{}`"
+_WORDS = "have letters, digits, `_` and `-` alone"
+_PLAIN = (r"[A-Za-z0-9_-]+", _WORDS)
 # by the patterns of folders
 READERS = {
-    "/etc/cron.d": Reader("cron", **_PLAIN, on_debian=True, forbidden=0o022, is_roots=True),  # type: ignore[arg-type]
-    "/etc/cron.[hdwm]*ly": _RUN_PARTS,
+    "/etc/cron.d": Reader("cron", *_PLAIN, on_debian=True, forbidden=0o022, is_roots=True),
+    "/etc/cron.[hdwm]*ly": Reader("run-parts", *_PLAIN, on_debian=True, needed=0o100, mode="0755"),
     "/etc/sudoers.d": Reader(
         "sudo",
         r"[^.]*[^.~]",
@@ -58,8 +57,10 @@ READERS = {
     "/etc/logrotate.d": Reader("logrotate", forbidden=0o022, is_roots=True),
     "/etc/apt/sources.list.d": _ending("apt", "list", "sources"),
     "/etc/apt/trusted.gpg.d": _ending("apt", "gpg", "asc"),
-    "/etc/apt/preferences.d": Reader("apt", r"[\w-]+|[\w.-]+\.pref", _APT.format(".pref")),
-    "/etc/apt/apt.conf.d": Reader("apt", r"[\w-]+|[\w.-]+\.conf", _APT.format(".conf")),
+    "/etc/apt/preferences.d": Reader(
+        "apt", r"[\w-]+|[\w.-]+\.pref", f"{_WORDS}, or end in `.pref`"
+    ),
+    "/etc/apt/apt.conf.d": Reader("apt", r"[\w-]+|[\w.-]+\.conf", f"{_WORDS}, or end in `.conf`"),
     "/etc/yum.repos.d": _ending("dnf", "repo"),
     "/etc/profile.d": _ending("the shell", "sh", "csh", "local", said_in="/etc/profile"),
     "/etc/udev/rules.d": _ending("udev", "rules"),
