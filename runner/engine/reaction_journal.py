@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 
 from runner.model.records import Record
-from runner.model.result import PendingReaction
+from runner.model.result import PendingReaction, named, some_of
 from runner.model.stdlib import Lock
 from runner.support.files import database
 from runner.support.files.folder_syncs import FOLDER_SYNCS
@@ -73,11 +73,6 @@ class Audience:
     def is_open(self) -> bool:
         return bool(self.reactors and self.changes)
 
-    def owed_by(self, reactor: str) -> Iterator[PendingReaction]:
-        place = self.reactors[reactor]
-        for _, source, run, time, at in self.changes.values():
-            yield PendingReaction(reactor, self.kind, source, run, time, place or at)
-
 
 class Change(Record):
     """What an audience has to react to."""
@@ -112,6 +107,7 @@ class ReactionJournal:
         self._of_reactor: dict[str, list[Audience]] = {}
         self._of_source: dict[str, list[Audience]] = {}  # those of this run
         self._open: set[Audience] = set()
+        self._told: dict[tuple[Audience, ...], str] = {}  # what `PendingReaction.sources` says
         self._numbers = count(1)
         self._written: set[Audience] = set()
         self._same: list[tuple[int, int]] = []  # audiences in the file: the first one, another one
@@ -120,6 +116,7 @@ class ReactionJournal:
         """Record durably what has to be reacted to. Raises OSError when that cannot be done."""
         with self._lock:
             self._read()
+            self._told.clear()
             changes = [Change(change.audience, *storable_row(change[1:])) for change in changes]
             new = [change for change in changes if change.source not in change.audience.changes]
             if not new:
@@ -169,16 +166,24 @@ class ReactionJournal:
             return bool(self._owing(storable(reactor)))
 
     def pending(self, reactor: str) -> tuple[PendingReaction, ...]:
-        """The pending reactions of one reactor."""
+        """The pending reactions of one reactor, each kind once."""
         with self._lock:
-            return self._pending(storable(reactor))
+            return tuple(self._pending(storable(reactor)))
 
-    def _pending(self, reactor: str) -> tuple[PendingReaction, ...]:
-        found: dict[tuple[str, str], PendingReaction] = {}
+    def _pending(self, reactor: str) -> Iterator[PendingReaction]:
+        by_kind: dict[str, list[Audience]] = {}
         for audience in self._owing(reactor):
-            for pending in audience.owed_by(reactor):
-                found.setdefault((pending.kind, pending.source), pending)
-        return tuple(found.values())
+            by_kind.setdefault(audience.kind, []).append(audience)
+        for kind, audiences in by_kind.items():
+            _, source, run, time, at = next(iter(audiences[0].changes.values()))
+            place, sources = audiences[0].reactors[reactor] or at, self._sources(tuple(audiences))
+            yield PendingReaction(reactor, kind, source, run, time, place, sources)
+
+    def _sources(self, audiences: tuple[Audience, ...]) -> str:
+        if audiences not in self._told:
+            changes = chain.from_iterable(each.changes for each in audiences)
+            self._told[audiences] = some_of([*map(named, dict.fromkeys(changes))])
+        return self._told[audiences]
 
     def due(self, reactor: str, waits: Callable[[str, str, str], bool]) -> set[str]:
         """The kinds of a reactor's pending reactions. waits: tells of a kind, a source and a run
@@ -239,6 +244,7 @@ class ReactionJournal:
             ]
             if audiences:
                 self._sync()
+                self._told.clear()
                 for audience in audiences:
                     del audience.changes[source]
                 self._of_source[source] = [each for each in of_source if each not in audiences]

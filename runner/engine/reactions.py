@@ -15,7 +15,7 @@ from runner.engine.step import NOT_RUN, RunPlan
 from runner.model.chunk import LEFT_OUT, Chunk, EdgeGroup
 from runner.model.errors import reason_of
 from runner.model.requisite_kinds import KINDS, WATCH
-from runner.model.result import MOST_NAMED, PendingReaction, Result, some_of
+from runner.model.result import PendingReaction, Result, named, some_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,24 +167,12 @@ class ReactionTracker:
             self.unprotected = reason_of(error)
 
 
-def described(reactions: Sequence[PendingReaction], cause: str | None) -> tuple[str, ...]:
-    """Pending reactions in words, not all of very many. cause: the tag of the state whose failure
-    keeps them from being done.
+def described(reactions: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
+    """Pending reactions in words. cause: the tag of the state whose failure keeps them from being
+    done.
     """
-    until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
-    more = len(reactions) - MOST_NAMED
-    return (
-        *(
-            f"{pending.kind} of {_named(pending.source)} since {pending.time}{until}"
-            for pending in reactions[:MOST_NAMED]
-        ),
-        *([f"{more} more"] if more > 0 else ()),
-    )
-
-
-def _named(tag: str) -> str:
-    state, id_, *_ = tag.split("_|-")
-    return f"{state}: {id_}"
+    until = f"; it stays pending until {named(cause)} no longer fails" if cause else ""
+    return tuple(f"{each.kind} of {each.sources} since {each.time}{until}" for each in reactions)
 
 
 class SuppressedReactions:

@@ -35,6 +35,15 @@ def some_of(names: Sequence[str]) -> str:
     return f"{', '.join(names[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
+def named(tag: str) -> str:
+    """The state that a result's tag belongs to.
+
+    >>> named("cmd_|-reload_|-nginx -s reload_|-run")
+    'cmd: reload'
+    """
+    return ": ".join(tag.split("_|-")[:2])
+
+
 class Result(Record):
     """The outcome of one chunk. `result` is Salt's: True, False, or None (would change, or cannot
     be known).
@@ -213,13 +222,14 @@ class RunFacts(Record):
 
 
 class PendingReaction(Record):
-    """A reaction that is owed: the reactor has to react to a change of the source, whatever happens
-    in between.
+    """A reaction that is owed: the reactor has to react once to changes of the sources, whatever
+    happens in between.
     """
 
     reactor: str  # the reactor's tag
     kind: str  # watch | onchanges | listen
-    source: str  # the source's tag
+    source: str  # the tag of the first source, with its run and time
     run: str
     time: str  # ISO 8601
     place: str
+    sources: str  # all, for people

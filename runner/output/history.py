@@ -7,13 +7,13 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from runner.model.result import named
 from runner.output.text import (
     change_lines,
     counted,
     is_said_elsewhere,
     is_told_by,
     labelled,
-    named,
     safe,
     seconds,
     wrapped,

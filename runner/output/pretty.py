@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from runner.api import command_output
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.model.result import ENDS_RUN, Report, Result
+from runner.model.result import ENDS_RUN, Report, Result, named
 from runner.output import live
 from runner.output.text import (
     change_lines,
@@ -17,7 +17,6 @@ from runner.output.text import (
     is_said_elsewhere,
     is_told_by,
     labelled,
-    named,
     paint,
     safe,
     seconds,

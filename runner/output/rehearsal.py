@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.engine.rehearsal import comparison
+from runner.model.result import named
 from runner.output import expectations
 from runner.output import junit as xml
-from runner.output.text import counted, named
+from runner.output.text import counted
 
 if TYPE_CHECKING:
     from runner.engine.rehearsal.comparison import Difference

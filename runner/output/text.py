@@ -270,12 +270,3 @@ def labelled(state: Mapping[str, Any]) -> str:
 def seconds(milliseconds: float) -> str:
     """A duration for people."""
     return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
-
-
-def named(tag: str) -> str:
-    """The state that a result's tag belongs to.
-
-    >>> named("cmd_|-reload_|-nginx -s reload_|-run")
-    'cmd: reload'
-    """
-    return ": ".join(tag.split("_|-")[:2])

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.model.requisite_kinds import KINDS
-from runner.output.text import named, safe
+from runner.model.result import named
+from runner.output.text import safe
 
 ORIGINS = {
     "reaction": "it reacted to a change of another state",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from runner.model.result import PendingReaction
 from runner.output import run_page
 from runner.output.run_page import fleet, index
 
@@ -78,7 +79,7 @@ def attacked() -> str:
         machine=ATTACK,
         run=run | {"errors": [ATTACK]},
         requisites={"states": [ATTACK, f"{ATTACK}2"], "edges": [[0, 1, "require"]]},
-        pending=[dict.fromkeys(("reactor", "kind", "source", "run", "time", "place"), ATTACK)],
+        pending=[dict.fromkeys(PendingReaction._fields, ATTACK)],
         left_by=lambda tag: {"id": 3, "started": ATTACK},
         written=ATTACK,
     )
@@ -125,7 +126,7 @@ def attacked_index() -> str:
     failed: dict[str, Any] = dict.fromkeys(("function", "id", "name", "place"), ATTACK)
     printed = {"retcode": ATTACK, "stderr": ATTACK}
     failed |= {"comment": f'Command "{ATTACK}" run', "changes": printed}
-    reaction = dict.fromkeys(("reactor", "kind", "source", "time", "place"), ATTACK)
+    reaction = dict.fromkeys(PendingReaction._fields, ATTACK)
     names = {index.page_name(ATTACK)}
     return index.html(index.Index(ATTACK, [run], [failed], [reaction], names, ATTACK))
 

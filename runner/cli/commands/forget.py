@@ -40,7 +40,7 @@ def forget(
         write_value(common, forgotten)
     elif not common.quiet:
         for reaction in forgotten:
-            reactor, source = (reaction[key].replace("_|-", " ") for key in ("reactor", "source"))
-            print(f"forgotten: {reaction['kind']} of {reactor} on {source}")
+            reactor = reaction["reactor"].replace("_|-", " ")
+            print(f"forgotten: {reaction['kind']} of {reactor} on {reaction['sources']}")
         print(f"{len(forgotten)} forgotten." if forgotten else "No reactions were pending.")
     return 0

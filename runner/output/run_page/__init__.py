@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from runner.model.records import Record
+from runner.model.result import named
 from runner.output.run_page import graph
 from runner.output.run_page.document import (
     Heading,
@@ -21,7 +22,7 @@ from runner.output.run_page.document import (
 )
 from runner.output.run_page.escaping import cut, escape
 from runner.output.run_page.states import Budget, PageState, of_results, opened, row
-from runner.output.text import counted, named, seconds
+from runner.output.text import counted, seconds
 
 ROWS = 40  # of the timeline
 KINDS = {"run": "", "test": "dry run", "undo": "undo"}
@@ -118,7 +119,7 @@ def pending(reactions: Iterable[Mapping[str, str]]) -> str:
     """Pending reactions as a list."""
     return notes(
         f"<b>{escape(cut(named(one['reactor'])))}</b> ({escape(one['kind'])}) of"
-        f" {escape(cut(named(one['source'])))}, since {escape(when(one['time']))}"
+        f" {escape(cut(one['sources']))}, since {escape(when(one['time']))}"
         f' <span class="soft">{escape(one["place"])}</span>'
         for one in reactions
     )

@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from runner.model.records import Record
+from runner.model.result import named
 from runner.output.run_page import Page, colour, index, parts
 from runner.output.run_page.document import (
     Heading,
@@ -27,7 +28,7 @@ from runner.output.run_page.document import (
     whole,
 )
 from runner.output.run_page.escaping import cut, escape
-from runner.output.text import counted, named, reason, seconds
+from runner.output.text import counted, reason, seconds
 
 MOST = 200  # of what failed, drifted, is pending
 FEW = 10  # machines that are named where many failed alike
@@ -121,10 +122,10 @@ def _day(row: Row) -> str:
 def _pending(machines: Iterable[Row]) -> Iterator[str]:
     for row in machines:
         for one in _reactions(row):
-            reactor, kind, source, since = (
-                escape(cut(one[key])) for key in ("reactor", "kind", "source", "time")
+            reactor, kind, sources, since = (
+                escape(cut(one[key])) for key in ("reactor", "kind", "sources", "time")
             )
-            what = f"<b>{named(reactor)}</b> ({kind}) of {named(source)}, since {since}"
+            what = f"<b>{named(reactor)}</b> ({kind}) of {sources}, since {since}"
             yield f"{_link(row['machine'])} {what}"
 
 
@@ -259,8 +260,12 @@ def _outcome(result: object, ran: bool, state: Row) -> str:
 
 def _reactions(row: Row) -> list[dict[str, str]]:
     """The pending reactions of a machine."""
-    keys = ("reactor", "kind", "source", "time", "place")
-    listed = (one for one in row["pending_reactions"] if isinstance(one, dict))
+    keys = ("reactor", "kind", "sources", "time", "place")
+    listed = (
+        {"sources": named(_text(one.get("source"))), **one}  # an older runner says only this one
+        for one in row["pending_reactions"]
+        if isinstance(one, dict)
+    )
     return [{key: _text(one.get(key)) for key in keys} for one in listed]
 
 

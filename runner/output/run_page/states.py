@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from runner.model.records import Record
-from runner.model.result import OUTCOMES
+from runner.model.result import OUTCOMES, named
 from runner.output.run_page.document import marks, slug
 from runner.output.run_page.escaping import cut, escape
-from runner.output.text import change_lines, named, reason, seconds
+from runner.output.text import change_lines, reason, seconds
 
 # characters of changes and comments: of one state, and of all on a page; and what bounds a state's
 LARGEST, LARGEST_PAGE = 64 * 1024, 4 * 1024 * 1024

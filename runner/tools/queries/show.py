@@ -137,7 +137,7 @@ def _answer(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "pending":
         reactions = [
-            _as_data(pending)
+            pending._asdict()
             for pending in _pending(
                 reaction_journal.ReactionJournal(options.state_dir, looking=True)
             )
@@ -230,7 +230,7 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
     session = Session(options)
     learn_secrets(session)
     forgotten: list[dict[str, str]] = session.run.secrets.mask(
-        [_as_data(pending) for pending in reactions]
+        [pending._asdict() for pending in reactions]
     )
     return forgotten
 
@@ -247,9 +247,3 @@ def _pending(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
     except OSError as error:
         message = f"the list of pending reactions cannot be read: {error.strerror or error}"
         raise RunnerError(message, hint=hint_to(journal.folder, error)) from None
-
-
-def _as_data(pending: Any) -> dict[str, str]:
-    return {
-        key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")
-    }
