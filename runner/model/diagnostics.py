@@ -75,8 +75,30 @@ def odd_space_hint(key: object) -> str | None:
 
 
 def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) -> list[str]:
-    """The words that are like one, the nearest first. alike: how much, from 0 to 1."""
-    return difflib.get_close_matches(word, list(words), most, alike)
+    """The words that are like one, the nearest first. alike: how much, from 0 to 1; with 0 any."""
+    near = difflib.get_close_matches(word, list(words), most + TRIED, alike)
+    return [other for other in near if not alike or _mistyped(word, other)][:most]
+
+
+TRIED = 6  # words with many letters in common that nobody takes for one another
+SHORT = 5  # a word of three letters with its two margins
+_MARKS = str.maketrans("._/-", "    ")
+
+
+def _mistyped(word: str, other: str) -> bool:
+    """Return whether one was perhaps meant by the other: each part of a name differs in few
+    letters, be it that the first parts are lacking, or one is the other with a word more.
+    """
+    parts, others = (name.replace("/", ".").split(".")[::-1] for name in (word, other))
+    short, long = (f" {name.translate(_MARKS)} " for name in sorted((word, other), key=len))
+    return (len(short) > SHORT and short in long) or all(map(_few_letters_differ, parts, others))
+
+
+def _few_letters_differ(word: str, other: str) -> bool:
+    changes = difflib.SequenceMatcher(None, word, other, autojunk=False).get_opcodes()
+    letters = sum(max(b - a, d - c) for kind, a, b, c, d in changes if kind != "equal")
+    longest = max(len(word), len(other))
+    return sorted(word) == sorted(other) or letters <= max(longest > 1, (longest - 1) // 3)
 
 
 def likeness(word: str, other: str) -> float:

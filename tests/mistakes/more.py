@@ -5,6 +5,31 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "an argument that shares letters with another one and means something else",
+        "a:\n  file.managed:\n    - name: /tmp/x\n    - «force: true\n",
+        "file.managed has no argument 'force'",
+        "lists its arguments",
+        check_only=True,
+    ),
+    Mistake(
+        "an SLS whose name shares letters with another one",
+        {"web.sls": "include:\n  - «openssh\n", "pen/init.sls": "a:\n  test.nop: []\n"},
+        "Specified SLS openssh",
+        "looked for openssh.sls and openssh/init.sls",
+    ),
+    Mistake(
+        "a state of a module that shares letters with another one",
+        "a:\n  «profile.installed: []\n",
+        "State 'profile.installed' was not found",
+        "`runner doc` lists all states",
+    ),
+    Mistake(
+        "chain with what nothing is like",
+        "a:\n  test.nop: []\nchain:\n  - «'test: a -> test: nginx'\n",
+        "matches nothing",
+        "no state of this run has this ID or name",
+    ),
+    Mistake(
         "a method of Python 2",
         "{% for a in «{}.iteritems() %}\n{% endfor %}\n",
         "has no attribute 'iteritems'",

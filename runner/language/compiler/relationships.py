@@ -183,7 +183,7 @@ class _Linked:
     def _nothing(self, operand: Operand, hint: str | None) -> None:
         self._problem(f"{operand.text!r} in a chain matches nothing", hint)
 
-    def _near(self, operand: Operand) -> str | None:
+    def _near(self, operand: Operand) -> str:
         puppets = from_puppet_syntax(operand.text)
         if puppets:
             return f"that is Puppet's way; write `{puppets}`"
@@ -200,7 +200,7 @@ class _Linked:
         other = [state for state, own in known if operand.title in own]
         if other and not operand.filters:
             return f"there is {other[0]}: {operand.title}"
-        return suggestion(*close) if close else None
+        return suggestion(*close) if close else "no state of this run has this ID or name"
 
     def _problem(self, message: str, hint: str | None, severity: str = "error") -> None:
         self._problems.append(
