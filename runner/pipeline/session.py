@@ -390,7 +390,7 @@ class Session:
     ) -> Renderer:
         return render.Renderer(
             find=tree.find,
-            near=tree.near_file,
+            missing_hint=tree.missing_hint,
             seen=self.watch.read,
             salt=self.registry.salt,
             grains=lambda: self.grains,

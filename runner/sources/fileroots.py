@@ -308,7 +308,15 @@ class FileTree:
 
     def near_file(self, path: str, saltenv: str) -> str | None:
         """The file of the tree that was probably meant; asks the folders that lie nearest first."""
-        return _meant(path, self._listing(saltenv)[0], "/", 0.75)
+        is_sls = path.endswith(".sls")
+        files = [file for file in self._listing(saltenv)[0] if file.endswith(".sls") == is_sls]
+        return _meant(path, files, "/", 0.75)
+
+    def missing_hint(self, path: str, saltenv: str) -> str:
+        """The cure for the path of a file that is not in the tree."""
+        near = self.near_file(path, saltenv)
+        folders = ", ".join(self.folders_of(saltenv)) or "the roots of an environment"
+        return diagnostics.suggestion(near) if near else f"its path begins at {folders}"
 
     def suggest(self, name: str, saltenv: str) -> str | None:
         """The name of an SLS that was probably meant."""

@@ -24,6 +24,26 @@ MISTAKES = [
         "`runner doc` lists all states",
     ),
     Mistake(
+        "a script that is not there, beside an SLS of its name",
+        {
+            "web.sls": "a:\n  file.managed:\n    - name: /tmp/x\n    - «source: salt://data/aliases/core.sh\n",
+            "aliases/core.sls": "b:\n  test.nop: []\n",
+        },
+        "salt://data/aliases/core.sh is not in the tree",
+        "looked for",
+        check_only=True,
+    ),
+    Mistake(
+        "an import of the pillar that is not there",
+        {
+            "web.sls": "a:\n  test.nop: []\n",
+            "pillar/top.sls": "base:\n  '*': [x]\n",
+            "pillar/x.sls": "«{% import_yaml 'network.yaml' as network %}\n",
+        },
+        "the template network.yaml does not exist",
+        "its path begins at /\\S+/pillar$",
+    ),
+    Mistake(
         "chain with what nothing is like",
         "a:\n  test.nop: []\nchain:\n  - «'test: a -> test: nginx'\n",
         "matches nothing",
@@ -434,7 +454,7 @@ MISTAKES = [
         "extends missing",
         {"web.sls": "«{% extends 'base.j2' %}\n"},
         "the template base\\.j2 does not exist",
-        "its path begins at the file roots",
+        "its path begins at /\\S+/states$",
     ),
     Mistake(
         "import cycle",

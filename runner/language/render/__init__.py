@@ -82,7 +82,7 @@ class Renderer:
         cache_dir: str | None = None,
         secret: Callable[[str], None] = lambda value: None,
         own: Callable[[str], OwnRenderer | None] = lambda name: None,
-        near: Find = lambda path, saltenv: None,
+        missing_hint: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
         parsed_dir: str | None = None,
         keep: Keep = lambda text, write: None,
@@ -95,11 +95,11 @@ class Renderer:
         between runs; results_dir: digests of results. keep: writes what is kept of a text.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
-        near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported. functions: those of `salt`; without them no results are kept.
+        missing_hint: the cure for the path of a file that is not in the tree. seen: is shown each
+        file that is imported. functions: those of `salt`; without them no results are kept.
         """
         self.find = find
-        self._near = near
+        self.missing_hint = missing_hint
         self._seen = seen
         self.opts = opts
         self.secret = secret
@@ -131,7 +131,7 @@ class Renderer:
             self.find,
             self.opts,
             self._cache_dir,
-            near=self._near,
+            missing_hint=self.missing_hint,
             seen=self._seen,
             keep=self._keep,
         )

@@ -25,7 +25,7 @@ from runner.language.render.errors.source_lines import (
     without,
 )
 from runner.language.render.errors.undefined import undefined
-from runner.language.render.jinja.environment import PlacedEnvironment
+from runner.language.render.jinja.environment import PlacedEnvironment, TreeLoader
 from runner.language.render.jinja.environments import RaisedByTemplate
 from runner.model.diagnostics import suggestion
 from runner.model.errors import RenderError, RunnerError
@@ -78,13 +78,11 @@ def _explain(
             message = "a template is named by a text, not by none or an empty list"
             return RenderError(message, source, "write its path below the roots in quotes")
         names = ", ".join(map(str, error.templates))
-        return RenderError(
-            f"none of these templates exists: {names}", source, "a path begins at the file roots"
-        )
+        hint = _template_hint(error.templates[0], environment)
+        return RenderError(f"none of these templates exists: {names}", source, hint)
     if isinstance(error, jinja2.TemplateNotFound):
-        return RenderError(
-            f"the template {error.name} does not exist", source, _template_hint(error, environment)
-        )
+        hint = _template_hint(error.name, environment)
+        return RenderError(f"the template {error.name} does not exist", source, hint)
     if isinstance(error, RaisedByTemplate):
         return RenderError(
             str(error), source, "the template itself raises this, with `raise(...)`", "raised"
@@ -186,9 +184,9 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
     )
 
 
-def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironment) -> str:
-    near = getattr(environment.loader, "near", lambda name: None)(str(error.name))
-    return suggestion(near) if near else "its path begins at the file roots"
+def _template_hint(name: object, environment: PlacedEnvironment) -> str | None:
+    assert isinstance(environment.loader, TreeLoader)
+    return environment.loader.missing_hint(str(name))
 
 
 # ---------------------------------------------------------------- other exceptions

@@ -43,18 +43,18 @@ class Jinja:
         opts: Mapping[str, Any],
         cache_dir: str | None = None,
         lenient: bool = False,
-        near: Find = lambda path, saltenv: None,
+        missing_hint: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
         keep: Keep = at_once,
     ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
         templates. lenient: whether a variable without a value is empty.
 
-        near: the file of the tree that was probably meant. seen: is shown each file that is
-        imported. keep: writes what is kept of a text.
+        missing_hint: the cure for the path of a file that is not in the tree. seen: is shown each
+        file that is imported. keep: writes what is kept of a text.
         """
         self._seen, self._keep = seen, keep
-        self._near = near
+        self._missing_hint = missing_hint
         self._find = find
         self._opts = opts
         self._cache_dir = cache_dir
@@ -183,7 +183,7 @@ class Jinja:
             self._opts,
             self._folder,
             self._lenient,
-            self._near,
+            self._missing_hint,
             self._seen,
             self._keep,
         )

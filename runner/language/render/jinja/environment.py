@@ -350,7 +350,7 @@ class TreeLoader(jinja2.BaseLoader):
         self,
         find: Find,
         saltenv: str,
-        near: Find,
+        missing_hint: Find,
         opts: Mapping[str, Any],
         seen: Callable[[str], None],
     ) -> None:
@@ -360,11 +360,11 @@ class TreeLoader(jinja2.BaseLoader):
         self._seen = seen
         self._opts = opts
         self._saltenv = saltenv
-        self._near = near
+        self._missing_hint = missing_hint
 
-    def near(self, template: str) -> str | None:
-        """The template that was probably meant."""
-        return self._near(template.partition("?saltenv=")[0], self._saltenv)
+    def missing_hint(self, template: str) -> str | None:
+        """The cure for a template that does not exist."""
+        return self._missing_hint(template.partition("?saltenv=")[0], self._saltenv)
 
     def has(self, template: str) -> bool:
         """Return whether there is a template of this name."""

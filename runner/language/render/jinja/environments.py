@@ -46,12 +46,12 @@ class Environments:
         opts: Mapping[str, Any],
         folder: TrustedFolder | None,
         lenient: bool,
-        near: Find,
+        missing_hint: Find,
         seen: Callable[[str], None],
         keep: Keep,
     ) -> None:
         """folder: of the compiled templates. The rest are arguments of `Jinja`."""
-        self._find, self._near, self._seen = find, near, seen
+        self._find, self._missing_hint, self._seen = find, missing_hint, seen
         self._opts = opts
         self._pack = Pack(folder, str(_revision()), keep) if folder else None
         self._undefined = LenientUndefined if lenient else StrictUndefined
@@ -68,7 +68,7 @@ class Environments:
         """
         try:
             environment = PlacedEnvironment(
-                loader=TreeLoader(self._find, saltenv, self._near, self._opts, self._seen),
+                loader=TreeLoader(self._find, saltenv, self._missing_hint, self._opts, self._seen),
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 # what a filter finds (a file, the time, chance) must not be kept in a compiled one

@@ -87,13 +87,11 @@ def _lookup(scope: Scope) -> Any:
             return os.path.normpath(os.path.join(os.path.dirname(relativeto), uri))
 
         def get_template(self, uri: str, relativeto: str | None = None) -> Any:
-            path = scope.renderer.find(uri.removeprefix("salt://"), scope.saltenv)
+            name = uri.removeprefix("salt://")
+            path = scope.renderer.find(name, scope.saltenv)
             if path is None:
-                raise RenderError(
-                    f"the template {uri} does not exist",
-                    Source(scope.path),
-                    "its path begins at the file roots",
-                )
+                hint = scope.renderer.missing_hint(name, scope.saltenv)
+                raise RenderError(f"the template {uri} does not exist", Source(scope.path), hint)
             return self.made(
                 read_text(path, scope.renderer.opts), uri.removeprefix("salt://").strip("/"), path
             )

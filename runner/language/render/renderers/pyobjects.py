@@ -138,9 +138,11 @@ class _Program:
         """Run another SLS of the tree without its states; return the line of Python for it."""
         indent, url, names = line[1], line[2] or line[3], line[4]
         place = Source(of, line.string.count("\n", 0, line.end(1)) + 1)
-        path = self._scope.renderer.find(url.removeprefix("salt://"), self._scope.saltenv)
+        wanted = url.removeprefix("salt://"), self._scope.saltenv
+        path = self._scope.renderer.find(*wanted)
         if path is None:
-            raise RenderError(f"{url} does not exist", place, "its path begins at the file roots")
+            hint = self._scope.renderer.missing_hint(*wanted)
+            raise RenderError(f"{url} does not exist", place, hint)
         _, text = self._scope.renderer.pipe(read_text(path, self._scope.renderer.opts), path)
         self._importing += 1
         exported = self.run(text, path)
