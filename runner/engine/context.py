@@ -102,7 +102,7 @@ class Listeners:
     def _lose(self, failed: Listener, error: Exception) -> None:
         self._listeners = tuple(listener for listener in self._listeners if listener is not failed)
         self._takers.clear()
-        problem = self._secrets.mask(f"{type(error).__name__}: {plain_values.text_of(error)}")
+        problem = self._secrets.mask(plain_values.exception(error))
         self.lost.append(
             f"{type(failed).__name__} failed and saw nothing more of this run: {problem}"
         )

@@ -13,7 +13,7 @@ from types import FunctionType
 from runner.language.arguments import scalars, schema
 from runner.model.errors import RunnerError
 from runner.model.places import Source
-from runner.model.plain_values import text_of
+from runner.model.plain_values import exception, text_of
 from runner.model.stdlib import pattern
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def apology(error: BaseException, is_built_in: bool = False) -> str:
             f"This state met something that it does not expect, which is a mistake of runner:"
             f" {text_of(error)}{last}"
         )
-    return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"
+    return f"An exception occurred in this state: {exception(error)}{last}"
 
 
 def _cause(error: BaseException) -> str:
@@ -133,7 +133,7 @@ def of_call(
     ]
     of_system = _refusal(error) if isinstance(error, OSError) and error.strerror else ""
     if getattr(function, "__module__", "").startswith("runner_tree_"):
-        message = f"{name}: {of_system or f'{type(error).__name__}: {error}'}"
+        message = f"{name}: {of_system or exception(error)}"
         if lines:
             return RunnerError(message, Source(lines[-1].filename, lines[-1].lineno or 0))
         return RunnerError(message) if of_system or isinstance(error, OF_VALUES) else error

@@ -253,7 +253,7 @@ class History:
         elif isinstance(error, store.HistoryProblem | OSError):
             self.problem = str(error)
         else:
-            self.problem = f"{type(error).__name__}: {plain_values.text_of(error)}"
+            self.problem = plain_values.exception(error)
         self._hear_of_files(False)
         with suppress(sqlite.Error):
             self._end_reading()

@@ -91,6 +91,19 @@ class RunnerError(Exception):
         return "\n".join(str(item) for item in self.diagnostics)
 
 
+def not_python(error: SyntaxError | ValueError, path: str) -> RunnerError:
+    """The mistake of a file that Python cannot read."""
+    reason = error.msg if isinstance(error, SyntaxError) else str(error)
+    place = Source(path, getattr(error, "lineno", 0) or 0, getattr(error, "offset", 0) or 0)
+    hint = "Python could not go on here; look at this line and at the one above"
+    if any(words in reason for words in _OF_PYTHON_2):
+        hint = "Python 2 read this; 3 reads `print(...)`, `except ERROR as name:`, `0o644`"
+    return RunnerError(f"{path.rpartition('/')[2]} is not Python: {reason}", place, hint, "module")
+
+
+_OF_PYTHON_2 = ("Missing parentheses in call to", "exception types must be", "an 0o prefix")
+
+
 class UsageError(RunnerError):
     """The command line or the configuration."""
 

@@ -64,6 +64,16 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__} that cannot be shown>"
 
 
+def exception(error: BaseException) -> str:
+    """What an exception is, with its text where it has one.
+
+    >>> exception(AssertionError()), exception(KeyError("x"))
+    ('AssertionError', "KeyError: 'x'")
+    """
+    text = text_of(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def _container(value: Any, levels: int) -> Any:
     try:
         if type(value) is dict:

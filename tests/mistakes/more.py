@@ -5,6 +5,29 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a module of Python 2",
+        {"web.sls": "a:\n  test.nop: []\n", "_modules/old.py": "def f():\n    «print 'x'\n"},
+        "old.py is not Python: Missing parentheses",
+        "Python 2 read this; 3 reads `print",
+        names=(),
+        check_only=True,
+    ),
+    Mistake(
+        "an exception of Python 2",
+        {
+            "web.sls": "#!py\ndef run():\n    try:\n        return {}\n    except «KeyError, e:\n        raise\n"
+        },
+        "web.sls is not Python: multiple exception types must be parenthesized",
+        "Python 2 read this",
+    ),
+    Mistake(
+        "an assertion without words",
+        {"web.sls": "#!py\ndef run():\n    «assert 'x' in __pillar__\n"},
+        "^AssertionError$",
+        "the Python code of this file raised it",
+        column=False,
+    ),
+    Mistake(
         "an argument that shares letters with another one and means something else",
         "a:\n  file.managed:\n    - name: /tmp/x\n    - «force: true\n",
         "file.managed has no argument 'force'",

@@ -9,6 +9,7 @@ from runner.api import StateFailed
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
 from runner.model.places import Source
+from runner.model.plain_values import exception
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any])
     except StateFailed:
         raise
     except Exception as error:
-        message = f"{chunk.state}.{name} failed for {chunk.id}: {type(error).__name__}: {error}"
+        message = f"{chunk.state}.{name} failed for {chunk.id}: {exception(error)}"
         raise RunnerError(
             message, _line(error, hook), f"{name}(name, **arguments) of the module", "hook"
         ) from error

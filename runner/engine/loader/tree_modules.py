@@ -13,8 +13,9 @@ from runner.engine.loader.builtin import UnavailableError, virtual_name
 from runner.language.arguments import bind as arguments_bind
 from runner.language.salt import package
 from runner.language.salt import style as salt_style
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, not_python
 from runner.model.places import Place, Source, Untyped
+from runner.model.plain_values import exception
 from runner.model.stdlib import pattern
 from runner.support.files.text import text_to_show
 
@@ -227,10 +228,7 @@ def _blaming(path: str) -> Iterator[None]:
     try:
         yield
     except SyntaxError as problem:
-        place = Source(problem.filename or path, problem.lineno or 0, problem.offset or 0)
-        hint = "Python could not go on here; look at this line and at the one above"
-        what = f"{os.path.basename(path)} is not Python: {problem.msg}"
-        raise RunnerError(what, place, hint, "module") from problem
+        raise not_python(problem, problem.filename or path) from problem
     except (ImportError, RunnerError, KeyboardInterrupt):
         raise
     except BaseException as problem:  # sys.exit() too
@@ -239,10 +237,7 @@ def _blaming(path: str) -> Iterator[None]:
             raise RunnerError(
                 f"{path} cannot be read: {problem.strerror}", Source(path), None, "module"
             ) from problem
-        text = (
-            f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}:"
-            f" {problem}"
-        )
+        text = f"{os.path.basename(path)} fails while it is loaded: {exception(problem)}"
         hint = "the code of the module itself raised it"
         raise RunnerError(text, _place(problem, path), hint, "module") from problem
 

@@ -12,6 +12,7 @@ from runner.language.grains import external, groups
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import REFUSED, RunnerError
 from runner.model.places import Source
+from runner.model.plain_values import exception
 from runner.support.files.group_commit import GROUP_COMMIT
 from runner.support.log import DEBUG, LOG
 
@@ -139,10 +140,10 @@ class Grains(Mapping[str, "Any"]):
         message, code = f"the grains of {name} are missing: ", "grains"
         if isinstance(error, RunnerError):  # its file could not be loaded
             source, cause = error.source, error.__cause__
-            message += _named(cause) if isinstance(cause, ImportError) else error.message
+            message += exception(cause) if isinstance(cause, ImportError) else error.message
             code = "module" if isinstance(cause, SyntaxError) else code
         else:
-            source, message = _place(error), message + _named(error)
+            source, message = _place(error), message + exception(error)
         problem = Diagnostic(message, source, "the run continues without them", code, "warning")
         self._tell(problem)
 
@@ -169,10 +170,6 @@ class Grains(Mapping[str, "Any"]):
             self._compute(name)
         self._read_folders()
         return self._known
-
-
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _place(error: Exception) -> Source | None:

@@ -15,7 +15,7 @@ from runner.language.targeting import top
 from runner.language.targeting.top_includes import including
 from runner.model.chunk import Request
 from runner.model.diagnostics import Diagnostic, suggestion
-from runner.model.errors import RunnerError
+from runner.model.errors import RunnerError, not_python
 from runner.model.places import Source
 from runner.pipeline import undecrypted
 from runner.pipeline.session import Session
@@ -174,10 +174,7 @@ def _module(path: str) -> Iterator[Diagnostic]:
     except RunnerError as error:
         yield from error.diagnostics
     except (SyntaxError, ValueError) as error:
-        place = Source(path, getattr(error, "lineno", 0) or 0, getattr(error, "offset", 0) or 0)
-        hint = "Python could not go on here; look at this line and at the one above"
-        message = f"{os.path.basename(path)} is not Python: {getattr(error, 'msg', error)}"
-        yield Diagnostic(message, place, hint, "module")
+        yield from not_python(error, path).diagnostics
     except OSError:
         return
 

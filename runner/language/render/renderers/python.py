@@ -13,8 +13,9 @@ from runner.api import ChangeNotAllowed
 from runner.language.render.errors import call_info, source_lines
 from runner.language.render.renderers.plain_salt import PlainSalt
 from runner.language.salt import package
-from runner.model.errors import RenderError, RunnerError
+from runner.model.errors import RenderError, RunnerError, not_python
 from runner.model.places import Source, Value
+from runner.model.plain_values import exception
 
 if TYPE_CHECKING:
     from runner.language.render import Scope
@@ -97,9 +98,8 @@ def execute(text: str, path: str, space: dict[str, Any]) -> None:
     try:
         exec(compile(text, path, "exec", dont_inherit=True), space)
     except SyntaxError as error:
-        place = Source(path, error.lineno or 0, error.offset or 0)
-        hint = "Python could not go on here; look at this line and at the one above"
-        raise RenderError(f"Python: {error.msg}", place, hint, "python") from None
+        mistake = not_python(error, path)
+        raise RenderError(mistake.message, mistake.source, mistake.hint, "python") from None
     except RunnerError as error:
         raise located(error, path) from None
     except (Exception, SystemExit) as error:
@@ -123,9 +123,7 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
         named = call_info.functions_of(source_lines.row_of(place))
         return call_info.change_refused(named[0] if len(named) == 1 else "", place)
     hint = "the Python code of this file raised it"
-    return RenderError(
-        f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python"
-    )
+    return RenderError(f"{who}: {exception(error)}".removeprefix(": "), place, hint, "python")
 
 
 def check_takes(
