@@ -18,7 +18,7 @@ from runner.sources.config import key_descriptions, report
 from runner.sources.config.key_descriptions import MODULES, REPOSITORIES
 from runner.sources.config.keys import DEFAULTS, NUMBER, choices, salt_keys, types
 from runner.sources.config.options import Options
-from runner.sources.config.unused_keys import INSTEAD, PRINTING
+from runner.sources.config.unused_keys import PRINTING, instead
 from runner.sources.gitfs import settings as repositories
 from runner.sources.trees import source
 
@@ -66,8 +66,8 @@ def entries(name: str) -> list[KeyManual]:
     chosen = [key for full, key in documented.items() if f"{full}.".startswith(f"{name}.")]
     if chosen:
         return chosen
-    if name in INSTEAD:
-        raise RunnerError(f"{name} is a key of Salt without effect in runner", hint=INSTEAD[name])
+    if name in instead():
+        raise RunnerError(f"{name} is a key of Salt without effect in runner", hint=instead()[name])
     if name in salt_keys() or name in DEFAULTS:
         raise RunnerError(
             f"{name} is a key of Salt without effect in runner",
@@ -207,12 +207,12 @@ def page() -> str:
             group = key.group
             parts.append(f"## {group}\n")
         parts.append(_markdown(key))
-    rows = (f"| `{name}` | {' '.join(text.split())} |\n" for name, text in INSTEAD.items())
+    rows = (f"| `{name}` | {' '.join(text.split())} |\n" for name, text in instead().items())
     parts.append(
         "## Keys of Salt that are done in another way\n\n| key | instead |\n|---|---|\n"
         + "".join(rows)
     )
-    others = sorted(name for name in salt_keys() if name not in keys() and name not in INSTEAD)
+    others = sorted(name for name in salt_keys() if name not in keys() and name not in instead())
     parts.append(f"## Keys of Salt without effect\n\n{', '.join(f'`{name}`' for name in others)}\n")
     return "\n".join(parts)
 

@@ -215,7 +215,7 @@ def is_known(key: object) -> bool:
         key in SETTINGS
         or key in DEFAULTS
         or key in salt_keys()
-        or key in unused_keys.INSTEAD
+        or key in unused_keys.instead()
         or "." in str(key)
         or ":" in str(key)
     )
