@@ -39,7 +39,9 @@ def told_at_boot(device: str, where: str, fstype: str, opts: str | Sequence[str]
 
 
 class PendingMount:
-    """The pending changes of one mount, and their comment."""
+    """The pending changes of one mount, and their comment. wanted: None where it is mounted later;
+    `when` says it.
+    """
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class PendingMount:
         folder: Literal["there", "made", "missing"],
         line: str,
         persist: bool,
+        when: str,
     ) -> None:
         self.name = name
         self.mounts = bool(wanted) and (absent or other)
@@ -72,7 +75,7 @@ class PendingMount:
         if not wanted:
             self.already = f"{name} not {'present and not ' if self.missing else ''}mounted."
         if wanted is None:
-            self.already = f"{name} is mounted at boot." if persist else f"{name} is not mounted."
+            self.already = f"{name} is mounted {when}." if persist else f"{name} is not mounted."
             if self.makes_folder:
                 self.changes["folder"] = "new"
         self.comment = self._comment(wanted, line)

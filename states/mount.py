@@ -162,12 +162,14 @@ def mounted(
         and not _is_accepted(present.device, device_name_regex or ())
     )
     keys = mount.match_keys(match_on or "name", fstype)
-    entry = mount.FstabEntry(device, name, fstype, tuple(options), str(dump), str(pass_num))
+    entry = mount.FstabEntry(
+        device, mount.bare(name), fstype, tuple(options), str(dump), str(pass_num)
+    )
     named = mount.matching(entry, config)
     old = named[0] if persist and named else None
     differing: list[str] = []
+    bound = [*options, "bind"] if fstype == "bind" else options
     if present is not None and not other:
-        bound = [*options, "bind"] if fstype == "bind" else options
         former = former_options(present, shown, old.opts) if old else []
         surplus = [*mount.further_flags(name, device, bound), *former]
         differing = missing_options(present, shown, hidden)
@@ -178,18 +180,20 @@ def mounted(
             f"Mount directory is not present: {name}; `mkmnt: true` makes it",
             missing=("file", name),
         )
-    if mount_ and present is None:
+    mounts = mount_ and present is None
+    away = mount.let_be_away(name, device, fstype, bound) if mounts else None
+    if mounts and not away:
         file.real_path(name)  # through no link of somebody else
-        _require_label(device)
     line = _fstab_change(entry, config, keys) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
     )
-    plan = PendingMount(name, mount_, present is None, other, differing, state, line, persist)
+    when = f"once {device} is there, as nofail has it" if away else "at boot"
+    wanted = None if away else mount_
+    plan = PendingMount(name, wanted, present is None, other, differing, state, line, persist, when)
     if not plan.changes:
-        return " ".join(
-            [plan.already, *(["Entry already exists in the fstab."] if persist else [])]
-        )
+        known = ["Entry already exists in the fstab."] if persist else []
+        return Done(" ".join([plan.already, *known]), missing=away.missing if away else ())
     mounting = plan.changes.keys() - {"persist"}
     yield Plan(plan.changes, plan.comment, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
@@ -236,13 +240,6 @@ def _remount(
     return plan.already.removesuffix(".") + rest if rest else plan.already
 
 
-def _require_label(device: str) -> None:
-    """Raise StateFailed when no device has the label that is asked for."""
-    if device.startswith("LABEL=") and not mount.device_of(device):
-        label = device.removeprefix("LABEL=")
-        raise StateFailed(f"Unable to find device with label {label}.", missing=("label", label))
-
-
 def _is_path(device: str) -> bool:
     """Return whether a device is named by its path: others (UUID=, labels, hosts) are not
     compared.
@@ -287,12 +284,10 @@ def unmounted(
     where = file.real_path(name)
     present = _present(where)
     is_mounted = present is not None and (device is None or mount.is_of(where, present, device))
-    line = [
-        entry
+    drops = persist and any(
+        entry.name == mount.bare(name) and device in (None, "", entry.device)
         for entry in mount.entries(config)
-        if entry.name == name and (not device or entry.device == device)
-    ]
-    drops = persist and bool(line)
+    )
     if not is_mounted and not drops:
         return "Target was already unmounted" + (". fstab entry not found" if persist else "")
     changes = ({"umount": True} if is_mounted else {}) | ({"persist": "purged"} if drops else {})
@@ -433,7 +428,7 @@ def fstab_present(
     device = _device(name, mount_by)
     entry = mount.FstabEntry(
         device,
-        fs_file,
+        mount.bare(fs_file),
         fs_vfstype,
         tuple(map(mount.unescaped, mount.parsed_options(fs_mntops or ()))),
         str(fs_freq),
@@ -485,7 +480,7 @@ def fstab_absent(
             - fs_file: /srv/data
     """
     device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
-    if not any((entry.name, entry.device) == (fs_file, device) for entry in mount.entries(config)):
+    if (mount.bare(fs_file), device) not in [(at.name, at.device) for at in mount.entries(config)]:
         return f"{fs_file} entry is already missing in {config}."
     yield Plan({"persist": "removed"}, f"{fs_file} entry will be removed from {config}.")
     mount.drop_entry(fs_file, device, config)

@@ -67,6 +67,12 @@ class FstabEntry(Record):
         return one_line(line, "the entry of fstab")
 
 
+@for_states
+def bare(name: str) -> str:
+    """A folder, whatever slashes its name ends with."""
+    return name.rstrip("/") or "/"
+
+
 def _escaped(text: str, letters: str = "\\ \t\n#") -> str:
     """A text as one field of fstab: what would end it is written as a backslash and three octal
     digits.
@@ -247,7 +253,7 @@ def _parsed(line: str) -> FstabEntry | None:
     words += ["defaults", "0", "0"][len(words) - 3 :]
     device, name, fstype, opts, dump, pass_num = words[:6]
     options = tuple(unescaped(opts).split(","))
-    return FstabEntry(unescaped(device), unescaped(name), fstype, options, dump, pass_num)
+    return FstabEntry(unescaped(device), bare(unescaped(name)), fstype, options, dump, pass_num)
 
 
 def entries(config: str = FSTAB) -> list[FstabEntry]:
@@ -295,7 +301,7 @@ def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> Non
     remaining = []
     for line in split(file.text_to_edit(config)):
         old = _parsed(line)
-        if old is None or old.name != name or (device and old.device != device):
+        if old is None or old.name != bare(name) or (device and old.device != device):
             remaining.append(line)
     _write(config, remaining)
 
@@ -458,6 +464,14 @@ def umount(name: str, lazy: bool = False) -> None:
         raise StateFailed(f"{failure.message}{who}") from None
 
 
+@for_states
+def let_be_away(name: str, device: str, fstype: str, opts: Sequence[str]) -> StateFailed | None:
+    """What is not there, where `nofail` has mount do nothing without it."""
+    if "nofail" not in opts or _paths.exists(device):
+        return None
+    return _refusals.lacking_source(name, device, fstype, opts)
+
+
 def device_of(name: str) -> str:
     """The device that has a UUID, a label, ... (`UUID=...`); empty when there is none."""
     return cmd.probe(["findfs", plain_name(name, "the device")]).stdout.strip()
@@ -554,7 +568,7 @@ def set_fstab(
     """
     keys = match_keys(match_on, fstype)
     options = tuple(map(unescaped, parsed_options(opts)))
-    entry = FstabEntry(device, name, fstype, options, str(dump), str(pass_num))
+    entry = FstabEntry(device, bare(name), fstype, options, str(dump), str(pass_num))
     known = matching(entry, config, keys)
     if known and (not_change or known == [entry]):
         return "present"
@@ -588,7 +602,7 @@ def _replace_entries(config: str, known: Sequence[FstabEntry], entry: FstabEntry
 
 def rm_fstab(name: str, device: str | None = None, config: str = FSTAB) -> bool:
     """Have no line in fstab for a mount point, of one device if given."""
-    if any(old.name == name and device in (None, old.device) for old in entries(config)):
+    if any(old.name == bare(name) and device in (None, old.device) for old in entries(config)):
         drop_entry(name, device, config)
     return True
 

@@ -48,18 +48,25 @@ def refuse_mount(
     if not device or util != "mount":
         return
     refuse_without_helper(name, fstype, opts)
+    if lacking := lacking_source(name, device, fstype, opts):
+        raise lacking
+
+
+def lacking_source(name: str, device: str, fstype: str, opts: Sequence[str]) -> StateFailed | None:
+    """What mount says of what it would mount where that is not there."""
     bind = bool({"bind", "rbind"} & {*opts})
     if not bind and not _needs_device(fstype):
-        return
+        return None
     tag, equals, value = device.partition("=")
     if equals and tag in ("UUID", "LABEL", "PARTUUID", "PARTLABEL"):
         if not cmd.probe(["findfs", device]).stdout.strip():
-            raise _refusal(name, f"can't find {device}.", ("label", value))
+            return _refusal(name, f"can't find {device}.", ("label", value))
     elif not _paths.exists(device) and ":" not in device:
-        raise _refusal(name, f"special device {device} does not exist.", ("file", device))
+        return _refusal(name, f"special device {device} does not exist.", ("file", device))
     elif bind and _paths.isdir(name) and not _paths.isdir(device):
         reason = f"mount(2) system call failed: {os.strerror(errno.ENOTDIR)}."
-        raise _refusal(name, reason, ("file", device))
+        return _refusal(name, reason, ("file", device))
+    return None
 
 
 def refuse_without_helper(name: str, fstype: str, opts: Sequence[str]) -> None:

@@ -166,7 +166,7 @@ SCENARIOS = [
     on(
         "mount.mounted name=/mnt/a device=LABEL=no fstype=ext4",
         MNT,
-        fails="find device with label no.",
+        fails="can't find LABEL=no.",
     ),
     on("mount.mounted name=/mnt/x device=/dev/vdx fstype=ext4 mount=false"),
     on("mount.swap name=UUID=0-0 persist=false", fails="Swap UUID=0-0 failed to activate"),

@@ -13,8 +13,8 @@ from command import Machine
 from harness import apply, look
 
 from modules import mount
-from runner.api import Plan, StateFailed
-from states.mount import fstab_present, mounted
+from runner.api import Done, Plan, StateFailed
+from states.mount import fstab_absent, fstab_present, mounted, unmounted
 
 
 def test_match_on_says_which_line_of_fstab_changes(tmp_path: Path) -> None:
@@ -87,3 +87,36 @@ def test_a_line_of_fstab_that_is_not_mounted_is_told(machine: Machine) -> None:
     for name, warned in (("a", False), ("b", True), ("c", False), ("d", False)):
         (result,) = machine.results("sls", name).values()
         assert (told in result.get("warnings", ())) is warned, name
+
+
+def test_what_nofail_lets_be_away_is_mounted_later(tmp_path: Path) -> None:
+    """As mount does: with nofail it says nothing of a device that is not there."""
+    config = tmp_path / "fstab"
+    given: dict[str, Any] = {"name": str(tmp_path), "fstype": "ext4", "config": str(config)}
+    for device in ("/dev/not-there", "UUID=not-there", "LABEL=not-there"):
+        config.write_text("")
+        with pytest.raises(StateFailed, match="not-there"):
+            apply(mounted, **given, device=device)
+        assert apply(mounted, **given, device=device, opts="ro,nofail").changes == {
+            "persist": "new"
+        }
+        assert device in config.read_text()
+        again = look(mounted, **given, device=device, opts="ro,nofail")
+        later = f"{tmp_path} is mounted once {device} is there, as nofail has it."
+        assert isinstance(again, Done)
+        assert again.comment.startswith(later)
+
+
+def test_a_slash_at_the_end_of_a_folder_in_fstab_makes_it_no_other(tmp_path: Path) -> None:
+    config = tmp_path / "fstab"
+    line = "server:/a /mnt/nfs/ nfs ro 0 0\n"
+    given: dict[str, Any] = {"name": "/mnt/nfs", "config": str(config)}
+    config.write_text(line)
+    apply(mounted, **given, device="server:/b", fstype="nfs", opts="ro", mount_=False)
+    assert config.read_text() == "server:/b\t\t/mnt/nfs\tnfs\tro\t0 0\n"
+    config.write_text(line)
+    apply(unmounted, **given, persist=True)
+    assert config.read_text() == ""
+    config.write_text(line)
+    apply(fstab_absent, "server:/a", fs_file="/mnt/nfs", config=str(config))
+    assert config.read_text() == ""
