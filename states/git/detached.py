@@ -160,6 +160,6 @@ def _fetch(repository: Repository, old_url: str | None, fetches: bool) -> list[s
             f"Remote {repository.remote} updated from '{old_url}' to '{repository.url}'"
         )
     if fetches:
-        repository.run("fetch", "--tags", repository.remote)
+        repository.run("fetch", "--tags", "--force", repository.remote)
         comments.append(f"Remote {repository.remote} was fetched, resulting in updated refs")
     return comments

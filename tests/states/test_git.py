@@ -363,6 +363,14 @@ def test_detached(made: Path, tmp_path: Path) -> None:
     )
 
 
+def test_detached_follows_a_tag_that_was_moved(made: Path, tmp_path: Path) -> None:
+    url, target = start(made, tmp_path, CLONE)
+    apply(detached, url, "v1", target)
+    sh("cd r; echo 4 > f; git commit -qam four; git tag -f v1", tmp_path)
+    assert apply(detached, url, "v1", target).changes
+    assert Path(target, "f").read_text() == "4\n"
+
+
 def test_config(made: Path, tmp_path: Path) -> None:
     start(made, tmp_path, "")
     repo = str(tmp_path / "r")
