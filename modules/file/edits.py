@@ -73,15 +73,18 @@ def replaced(text: Text, expression: re.Pattern[str], repl: str, count: int) -> 
     Raises StateFailed as `substituted`.
     """
     if isinstance(text, HeldText) and in_main_thread():  # no other is bounded in time
-        return text.large.with_pieces(_replacements(expression, repl, text.text, count))
+        return text.large.with_pieces(_replacements(expression, repl, text, count))
     return text.edited(lambda part, *_: substituted(expression, repl, part, count))
 
 
-def _replacements(expression: re.Pattern[str], repl: str, text: str, count: int) -> list[Piece]:
+def _replacements(
+    expression: re.Pattern[str], repl: str, held: HeldText, count: int
+) -> list[Piece]:
     """What takes the place of each match, which is told in bytes."""
+    text = held.text
     substituted(expression, repl, "", count)  # refuses what does not fit
     pieces: list[Piece] = []
-    at = place = 0
+    at, place = 0, size_of(held.mark)
     with here.limited(f"the regular expression {expression.pattern!r}", len(text)):
         for match in islice(expression.finditer(text), count or None):
             begin = place + size_of(text[at : match.start()])

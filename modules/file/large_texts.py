@@ -27,6 +27,7 @@ LARGE = 8 << 20  # bytes: smaller texts are edited whole
 BLOCK = 1 << 20  # bytes of a text that are held at once
 LONGEST_LINE = 16 << 20  # bytes
 ENDS = 1 << 18  # characters of lines that are held at both ends of a text
+MARK = "\ufeff"
 MOST_MATCHES = 1000  # lines that an edit of one line looks at
 
 # of what is put into a text: where it begins, where what it takes the place of ends, what it is
@@ -37,10 +38,17 @@ BlockEdit = Callable[[str, bool, bool], str]
 
 
 class WholeText:
-    """A text that is held, edited as one block."""
+    """A text that is held, edited as one block. mark: the byte order mark before its first line,
+    which no edit sees.
+    """
 
     def __init__(self, text: str) -> None:
-        self.text, self.size = text, len(text)
+        self.text = text.removeprefix(MARK)
+        self.mark = MARK if len(self.text) < len(text) else ""
+        self.size = len(self.text)
+
+    def _other(self, text: str) -> str | None:
+        return None if text == self.text else self.mark + text
 
     def first(self) -> str:
         """The first block."""
@@ -56,8 +64,7 @@ class WholeText:
 
     def edited(self, edit: BlockEdit) -> str | None:
         """The edited text; None where that changes nothing."""
-        new = edit(self.text, True, True)
-        return None if new == self.text else new
+        return self._other(edit(self.text, True, True))
 
     def excerpt(self, wanted: Sequence[re.Pattern[str]]) -> list[str]:
         """The lines."""
@@ -65,7 +72,7 @@ class WholeText:
 
     def spliced(self, old: list[str], new: list[str]) -> str | None:
         """The text of edited lines; None where that changes nothing."""
-        return None if new == old else "\n".join(new)
+        return None if new == old else self._other("\n".join(new))
 
     def lines_with(self, *words: str) -> Iterator[Piece]:
         """Yield the lines that have one of some words in them."""
@@ -85,8 +92,7 @@ class WholeText:
         for begin, end, new in pieces:
             parts += [self.text[at:begin], new]
             at = end
-        new_text = "".join([*parts, self.text[at:]])
-        return None if new_text == self.text else new_text
+        return self._other("".join([*parts, self.text[at:]]))
 
 
 class HeldText(WholeText):

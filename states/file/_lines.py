@@ -52,11 +52,12 @@ def text_at(name: str, encoding: str | None = None) -> Text:
     return (is_utf8 and large_text(name)) or WholeText(read_text(name, encoding))
 
 
-def diff_of(old: str | Text, new: str | file.Edited) -> str:
+def diff_of(old: Text, new: str | file.Edited) -> str:
     """The difference of two texts; of large ones what is said instead."""
     if isinstance(new, file.Edited):
-        return not_shown(0 if isinstance(old, str) else old.size, new.size)
-    return diff(old if isinstance(old, str) else old.whole("").text, new)
+        return not_shown(old.size, new.size)
+    whole = old.whole("")
+    return diff(whole.mark + whole.text, new)
 
 
 def provided(name: str, new: str | file.Edited) -> list[Fact]:
@@ -287,7 +288,7 @@ def _check_hash(url: str, data: bytes, expected: str) -> None:
 def diff_by(show: Callable[[str, str], str], old: Text, new: str | file.Edited) -> str:
     """The difference as a function shows that of two texts."""
     if isinstance(new, str) and isinstance(old, WholeText):
-        return show(old.text, new)
+        return show(old.mark + old.text, new)
     return HIDDEN if show is hidden else diff_of(old, new)
 
 

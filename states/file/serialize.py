@@ -117,7 +117,7 @@ def _present(
         data = (file.read_table if kind == "json" else file.read_values)(name)
         if not data.strip():
             return None, 0
-        text = data if kind == "plist" else data.decode(encoding)
+        text = data if kind == "plist" else data.decode(encoding).removeprefix("\ufeff")
         marks = COMMENTS.get(kind)
         lines = text.splitlines() if isinstance(text, str) and marks else []
         comments = sum(line.lstrip().startswith(marks or ()) for line in lines)

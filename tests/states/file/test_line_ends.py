@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 from pathlib import Path
@@ -14,10 +15,12 @@ from harness import HarnessHere, apply
 from states import ini, mount, ssh_auth, ssh_known_hosts
 from states.file.append import append
 from states.file.blockreplace import blockreplace
+from states.file.comment import comment
 from states.file.keyvalue import keyvalue
 from states.file.line import line
 from states.file.prepend import prepend
 from states.file.replace import replace
+from states.file.serialize import serialize
 from states.storage import crypttab
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIBBB"
@@ -71,6 +74,39 @@ def test_added_lines_are_found_again_however_they_were_typed(
     assert apply(replace, str(path), current=HarnessHere(tmp_path), **arguments).changes
     assert path.read_bytes().count(b"\r") == (3 if end == "\r\n" else 0)
     assert not apply(replace, str(path), current=HarnessHere(tmp_path), **arguments).changes
+
+
+@pytest.mark.parametrize(
+    ("edit", "arguments", "after"),
+    [
+        (replace, {"pattern": "^a = .*", "repl": "a = 2"}, "a = 2\nb\n"),
+        (keyvalue, {"key": "a", "value": "2", "separator": " = "}, "a = 2\nb\n"),
+        (line, {"mode": "replace", "match": "^a", "content": "z"}, "z\nb\n"),
+        (line, {"mode": "insert", "location": "start", "content": "z"}, "z\na = 1\nb\n"),
+        (comment, {"regex": "^a"}, "#a = 1\nb\n"),
+        (append, {"text": ["a = 1", "c"]}, "a = 1\nb\nc\n"),
+        (prepend, {"text": "z"}, "z\na = 1\nb\n"),
+        (
+            blockreplace,
+            {"marker_start": "a = 1", "marker_end": "b", "content": "z"},
+            "a = 1\nz\nb\n",
+        ),
+    ],
+)
+def test_a_byte_order_mark_stays_before_the_first_line_and_is_no_part_of_it(
+    tmp_path: Path, edit: Any, arguments: dict[str, Any], after: str
+) -> None:
+    path = tmp_path / "f"
+    path.write_bytes("\ufeffa = 1\nb\n".encode())
+    assert apply(edit, str(path), current=HarnessHere(tmp_path), **arguments).changes
+    assert path.read_bytes() == f"\ufeff{after}".encode()
+
+
+def test_data_behind_a_byte_order_mark_are_merged(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    apply(serialize, str(path), {"b": 2}, serializer="json", merge_if_exists=True)
+    assert json.loads(path.read_bytes()) == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize(("edit", "name", "arguments"), OF_TABLES)
