@@ -58,6 +58,11 @@ FsType = Annotated[str, Pattern(r"[!-~]+", "a type without spaces")]  # a column
 
 # what need not be mounted though fstab has it: until somebody asks, or where the device is away
 _WAITS = frozenset(("noauto", "nofail", "x-systemd.automount"))
+_TOLD = {
+    "new": "Added new entry to the fstab.",
+    "changed": "Updated the entry in the fstab.",
+    "kept": "Entry already exists in the fstab.",
+}
 ABOUT_ONE_FILE = {
     "mounted": "device fstype mkmnt opts dump pass_num config persist mount match_on",
     "fstab_present": (
@@ -191,22 +196,17 @@ def mounted(
     when = f"once {device} is there, as nofail has it" if away else "at boot"
     wanted = None if away else mount_
     plan = PendingMount(name, wanted, present is None, other, differing, state, line, persist, when)
+    told = [_TOLD[line]] if persist else []
     if not plan.changes:
-        known = ["Entry already exists in the fstab."] if persist else []
-        return Done(" ".join([plan.already, *known]), missing=away.missing if away else ())
+        return Done(" ".join([plan.already, *told]), missing=away.missing if away else ())
     mounting = plan.changes.keys() - {"persist"}
     yield Plan(plan.changes, plan.comment, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
-    comments = [_mount(plan, entry, user, old.opts if old else ())]
+    done = _mount(plan, entry, user, old.opts if old else ())
     if line != "kept":
         mount.put_entry(entry, config, keys)
-        comments.append(
-            "Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab."
-        )
-    elif persist:
-        comments.append("Entry already exists in the fstab.")
-    return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
+    return Done(" ".join([done, *told]) if persist else done.rstrip("."), plan.changes)
 
 
 def _mount(
@@ -284,10 +284,7 @@ def unmounted(
     where = file.real_path(name)
     present = _present(where)
     is_mounted = present is not None and (device is None or mount.is_of(where, present, device))
-    drops = persist and any(
-        entry.name == mount.bare(name) and device in (None, "", entry.device)
-        for entry in mount.entries(config)
-    )
+    drops = persist and bool(mount.lines_of(name, device, config))
     if not is_mounted and not drops:
         return "Target was already unmounted" + (". fstab entry not found" if persist else "")
     changes = ({"umount": True} if is_mounted else {}) | ({"persist": "purged"} if drops else {})
@@ -350,14 +347,8 @@ def swap(name: Device, persist: bool = True, config: FilePath = mount.FSTAB) -> 
         raise StateFailed(
             f"Swap {name} failed to activate: it does not exist", missing=("file", name)
         )
-    adding = f"Swap {name} is set to be added to the fstab"
-    comment = (
-        f"Swap {name} is set to be activated"
-        if persists
-        else adding
-        if on
-        else f"{adding} and to be activated"
-    )
+    steps = [*([] if persists else ["added to the fstab"]), *([] if on else ["activated"])]
+    comment = f"Swap {name} is set to be {' and to be '.join(steps)}"
     changes = ({} if on else mount.swap_facts(device or name)) | (
         {} if persists else {"persist": "new"}
     )
@@ -479,8 +470,8 @@ def fstab_absent(
           mount.fstab_absent:
             - fs_file: /srv/data
     """
-    device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
-    if (mount.bare(fs_file), device) not in [(at.name, at.device) for at in mount.entries(config)]:
+    device = _device(name, mount_by)
+    if not mount.lines_of(fs_file, device, config):
         return f"{fs_file} entry is already missing in {config}."
     yield Plan({"persist": "removed"}, f"{fs_file} entry will be removed from {config}.")
     mount.drop_entry(fs_file, device, config)

@@ -95,7 +95,7 @@ EXTRAS: Mapping[str, Extra] = {
     ),
     "salt-call and Salt's functions": Extra(
         f"runner.cli.salt_call {RUNNING}.state_functions runner.output.salt_reports"
-        " runner.output.salt_forms modules.file._salt",
+        " runner.output.salt_forms modules.file._salt modules.mount._salt",
         f"runner.output.formats {COMMANDS}.call {COMMANDS}.doc",
     ),
     "scripts of packages, foreseen": Extra("modules.pkg._scripts", "modules.pkg._stand_ins"),
