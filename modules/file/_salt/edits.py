@@ -198,20 +198,8 @@ def blockreplace(
     The arguments are those of the state file.blockreplace, and dry_run: change nothing.
     """
     path = _path(path)
-    if (
-        sum(
-            map(
-                bool,
-                (
-                    append_if_not_found,
-                    prepend_if_not_found,
-                    insert_before_match,
-                    insert_after_match,
-                ),
-            )
-        )
-        > 1
-    ):
+    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    if sum(map(bool, place)) > 1:
         raise StateFailed(
             "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and"
             " insert_after_match is permitted"
@@ -221,7 +209,6 @@ def blockreplace(
         "\n" if append_newline or (append_newline is None and not content.endswith("\n")) else ""
     )
     block = block.replace("\r\n", "\n").replace("\n", edits.ending(old))
-    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     new = edits.with_block(WholeText(old), marker_start, marker_end, block, *place)
     return _write_text(path, old, old if new is None else str(new), backup, show_changes, dry_run)
 
