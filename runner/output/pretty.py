@@ -122,14 +122,14 @@ class Pretty:
             if self.verbose:
                 command_output.forget()
         if result.duration >= SLOW:
-            self.slowest.append((result.duration, f"{result.chunk.function} {result.chunk.id}"))
+            self.slowest.append((result.duration, _label(result).replace("  ", " ", 1)))
         kind = result.outcome(self.dry)
         self.counts[kind] += 1
         if kind == "undecided":
-            state = f"{result.chunk.function}  {result.chunk.id}"
+            state = _label(result)
             self.deciding.setdefault(_decided_by(result), []).append(state)
         if result.owed:
-            self.owing.append(f"{result.chunk.function}  {result.chunk.id}")
+            self.owing.append(_label(result))
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
             if kind in ("skipped", "unchanged") and self.quiet and not result.owed:
                 return
@@ -137,8 +137,7 @@ class Pretty:
 
     def _state(self, kind: str, result: Result) -> None:
         self.shown += 1
-        chunk, name = result.chunk, result.name
-        label = labelled({"function": chunk.function, "id": chunk.id, "name": name})
+        chunk, name, label = result.chunk, result.name, _label(result)
         drifted = result.origin == "drift"
         marks = "  (drift)" if drifted else ""
         marks += f"  [{seconds(result.duration)}]" if result.duration >= SLOW else ""
@@ -161,7 +160,7 @@ class Pretty:
             self._block(said)
         if kind == "failed":
             self._block(f"at {chunk.place}")
-            self.failed.append(f"{chunk.function}  {chunk.id}  at {chunk.place}")
+            self.failed.append(f"{label}  at {chunk.place}")
         if result.cause:
             self._block(f"because of {named(result.cause)}")
         changes = result.changes if told else {}
@@ -309,6 +308,11 @@ def _decided_by(result: Result) -> str:
     if result.decided_by:
         return " ".join(result.decided_by.split())
     return AS_SAID if result.undecided else ALONE
+
+
+def _label(result: Result) -> str:
+    chunk = result.chunk
+    return labelled({"function": chunk.function, "id": chunk.id, "name": result.name})
 
 
 def _clipped(text: str) -> str:

@@ -281,10 +281,10 @@ def test_the_end_of_a_dry_run_is_one_line_each(machine: Machine) -> None:
     assert told in lines[at]
     assert lines[at + 1 : at + 8] == [
         f"Decided when cmd: {long} is done:",
-        "  file.absent  two",
+        f"  file.absent  two ({machine.folder}/many)",
         "  test.nop  reaction",
         "Decided when cmd: few lines is done:",
-        "  file.absent  one",
+        f"  file.absent  one ({machine.folder}/few)",
         "Decided by the real run alone:",
         "  module.run  alone",
     ]
@@ -299,7 +299,7 @@ def test_the_end_of_a_dry_run_counts_what_is_undecided(machine: Machine) -> None
     assert "Decided when" not in plain
     explained = machine("sls", "gone", "--test", "--explain").stdout
     assert "Decided when cmd: unpacks is done:\n  " in explained
-    assert "  service.dead  stopped\n" in explained
+    assert "  service.dead  stopped (" in explained
     assert "`runner rehearse` with the same words decides them" in explained
     assert "--explain" not in explained
 

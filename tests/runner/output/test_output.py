@@ -87,6 +87,14 @@ def test_anything_becomes_json(value: object, text: str) -> None:
     assert yaml_.text(value)
 
 
+def test_the_end_of_a_run_tells_the_names_of_one_id_apart() -> None:
+    failed = [Result(chunk("pkgs", name), False, "no", duration=1100) for name in ("ntp", "ssh")]
+    text = printed(*failed)
+    assert "\nFailed:\n  file.managed  pkgs (ntp)  at " in text, text
+    assert "\n  file.managed  pkgs (ssh)  at " in text, text
+    assert "Slowest: file.managed pkgs (ssh) (1.1 s), file.managed pkgs (ntp) (1.1 s)." in text
+
+
 def test_results_for_people() -> None:
     text = printed(CHANGED, UNCHANGED, FAILED, SKIPPED)
     assert "changed  file.managed  ok (/x)" in text
@@ -95,7 +103,7 @@ def test_results_for_people() -> None:
     assert "Parent directory not present\n              at a.sls:2:3" in text
     assert "because of file: bad" in text and "requisite failed" not in text
     assert "4 states: 1 failed, 1 changed, 1 skipped, 1 unchanged" in text
-    assert text.endswith("\nFailed:\n  file.managed  bad  at a.sls:2:3\n")
+    assert text.endswith("\nFailed:\n  file.managed  bad (/x)  at a.sls:2:3\n")
     assert "Failed:" not in printed(FAILED), "one line above says it"
     assert "\x1b" not in text
 
@@ -105,8 +113,8 @@ def test_the_end_of_a_run_names_what_failed_and_what_is_pending() -> None:
     owing = SKIPPED._replace(owed=("watch of file: ok since then",))
     for quiet in (False, True):
         text = printed(*many, owing, quiet=quiet)
-        assert "bad9  at a.sls:2:3\n  and 2 more\nReactions are pending of:\n" in text
-        assert text.endswith("\n  file.managed  sk\n")
+        assert "bad9 (/x)  at a.sls:2:3\n  and 2 more\nReactions are pending of:\n" in text
+        assert text.endswith("\n  file.managed  sk (/x)\n")
 
 
 def test_drift_is_said_once() -> None:
@@ -169,8 +177,8 @@ def test_the_slowest_states_are_named() -> None:
     results = [Result(chunk(), True, "", duration=float(ms)) for ms in (900, 1200, 5000, 2000, 61)]
     text = printed(*results, *[UNCHANGED] * 3)
     assert (
-        "\nSlowest: file.managed ok (5.0 s), file.managed ok (2.0 s), file.managed ok (1.2 s)."
-        in text
+        "\nSlowest: file.managed ok (/x) (5.0 s), file.managed ok (/x) (2.0 s),"
+        " file.managed ok (/x) (1.2 s)." in text
     )
     assert "Slowest" not in printed(results[2])
 
