@@ -49,6 +49,7 @@ class Secrets:
         self._wanted: list[str] = []  # values that the finder does not know yet
         self._matches = matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
+        self._given: list[Chunk] = []  # states whose arguments were looked at
         self._former: former_secrets.Former | None = None
         self.is_silent = False  # what is done now is not shown, as with `no_log`
         self._learned: list[dict[str, Any]] = []  # what the names are made of, once asked for
@@ -108,6 +109,7 @@ class Secrets:
         """
         chunks = tuple(chunks)
         self._matches = matches = matcher(tuple(keys))
+        self._given += chunks
         self.learn_names(chunks=chunks)
         self._forget_names()
         for chunk in chunks:
@@ -171,7 +173,7 @@ class Secrets:
             for path, item in _paths(data):
                 if item == value:
                     return f"{path} of {source}", None
-        for chunk in self.names.chunks:
+        for chunk in self._given:
             for path, item in _paths(chunk.args):
                 keys = path.split(":")
                 if item == value and any(map(self._matches, keys)):

@@ -668,3 +668,19 @@ x:
         done = machine(*words, code=code)
         assert "0Mark" not in done.stdout + done.stderr, words
     assert "Short0Mark" in (machine.folder / "f").read_text()
+
+
+def test_a_secret_in_names_of_another_part_of_the_tree_is_named_where_it_was_typed(
+    machine: Machine,
+) -> None:
+    machine.write(
+        a="u:\n  file.managed:\n    - name: /tmp/a\n    - context: {password: postfix}\n",
+        b="postfix_b:\n  test.nop: []\n",
+        c="postfix_c:\n  test.nop: []\n",
+        top="base: {'*': [a]}\n",
+    )
+    diagnostics = machine.document("check")["diagnostics"]
+    told = [each for each in diagnostics if each["code"] == "secret-in-names"]
+    assert [(each["line"], each["message"][:36]) for each in told] == [
+        (4, "the secret context:password of a sta")
+    ]
