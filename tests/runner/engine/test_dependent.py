@@ -286,7 +286,7 @@ def test_the_end_of_a_dry_run_is_one_line_each(machine: Machine) -> None:
         "Decided when cmd: few lines is done:",
         f"  file.absent  one ({machine.folder}/few)",
         "Decided by the real run alone:",
-        "  module.run  alone",
+        "  module.run  alone (test.ping)",
     ]
     assert machine.results("sls", "a", "--test")["reaction"]["__decided_by__"] == f"cmd: {long}"
 
