@@ -440,6 +440,8 @@ def _act(
             service.act(name, action, words, user)
         except CommandFailed as failure:
             cure = "" if action in ENDS else _cure_of_mask(name, user)
+            if action == "mask" and "already exists" in failure.message:
+                cure = "\nA mask has that name: `file.absent` removes a unit file of your own"
             raise StateFailed(failure.message + cure, changes={}, missing=failure.missing) from None
 
 

@@ -213,6 +213,11 @@ def _values(text: str, section: str, key: str) -> list[str]:
     return found
 
 
+def asked(unit: str, key: str, user: str = "") -> list[str]:
+    """The words of a key of what a unit says of its installation."""
+    return _values(text(unit, user), "Install", key)
+
+
 def installs(text: str) -> bool:
     """Return whether the text of a unit says what starts it."""
     keys = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
@@ -264,7 +269,7 @@ def _enable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
 
 def _others(unit: str, user: str, done: tuple[str, ...]) -> list[str]:
     """The units that are enabled and disabled together with another one. done: those that are."""
-    others = _values(text(unit, user), "Install", "Also")
+    others = asked(unit, "Also", user)
     return [each for each in others if each not in (*done, unit) and definition(each, user)]
 
 

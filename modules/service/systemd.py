@@ -150,7 +150,8 @@ def properties(name: str, user: str = "") -> dict[str, str]:
     none.
     """
     if "@." in (template := unit(name)):
-        instance = template.replace("@.", "@NAME.").removesuffix(".service")
+        (default,) = _planned_units.asked(template, "DefaultInstance", user)[-1:] or ["NAME"]
+        instance = template.replace("@.", f"@{default}.").removesuffix(".service")
         raise CommandFailed(f"{template} is a template: name an instance of it, {instance}")
     if user:
         return _asked((unit(name),), user)[unit(name)]
@@ -206,7 +207,7 @@ def status(name: str, user: str = "") -> bool:
 
 
 def enabled(name: str, user: str = "") -> bool:
-    """Return whether a service starts with the machine."""
+    """Return whether a service starts with the machine: an indirect one by what goes with it."""
     full = unit(name)
     will = will_be_enabled(full, user)
     if _planned_units.concerns(full, user):
@@ -214,7 +215,14 @@ def enabled(name: str, user: str = "") -> bool:
             return False
         if will is None and _planned_units.definition(full, user):
             return _planned_units.will_be_enabled(full, user)
-    return properties(name, user).get("UnitFileState") in ENABLED if will is None else will
+    if will is not None:
+        return will
+    state = properties(name, user).get("UnitFileState")
+    others = _planned_units.asked(full, "Also", user) if state == "indirect" else []
+    plain = [other for other in others if "%" not in other and "@." not in other]
+    return state in ENABLED and not any(
+        properties(other, user).get("UnitFileState") == "disabled" for other in plain
+    )
 
 
 def masked(name: str, runtime: bool = False, user: str = "") -> bool:

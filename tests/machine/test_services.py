@@ -636,3 +636,34 @@ def test_what_people_and_the_journal_read(debian: Debian) -> None:
     assert [entry["PRIORITY"] for entry in changed] == ["6", "6"]
     assert [entry.get("LOGGER") for entry in changed] == ["runner", None]
     assert [entry.get("SYSLOG_FACILITY") for entry in changed] == [None, "3"]
+
+
+def test_an_indirect_unit_is_enabled_by_what_goes_with_it(debian: Debian) -> None:
+    debian.write(f"{UNITS}/by.service", "[Service]\nExecStart=true\n[Install]\nAlso=by.socket\n")
+    wanted = "[Install]\nWantedBy=sockets.target\n"
+    debian.write(f"{UNITS}/by.socket", f"[Socket]\nListenStream=/run/by\n{wanted}")
+    debian.run("systemctl daemon-reload")
+    for word in ("enabled", "disabled"):
+        debian.tree(it=f"by: {{service.{word}: []}}\n")
+        for changes in ({"by": True}, {}):
+            planned = debian.results("sls", "it", "--test")["by"]
+            done = debian.results("sls", "it")["by"]
+            assert done["result"] is True
+            assert planned["changes"] == done["changes"] == changes
+        assert debian.run("systemctl is-enabled by.socket", code=None).stdout == f"{word}\n"
+
+
+def test_a_unit_file_where_a_mask_goes_is_told_with_what_to_do(debian: Debian) -> None:
+    debian.write("/etc/systemd/system/own.service", UNIT.format(kind="exec", start=RUNS))
+    debian.tree(it="own: {service.masked: []}\n")
+    for words in (("--test",), ()):
+        comment = debian.results("sls", "it", *words, code=2)["own"]["comment"]
+        assert comment.endswith("`file.absent` removes a unit file of your own")
+
+
+def test_a_template_names_its_default_instance(debian: Debian) -> None:
+    install = "[Install]\nDefaultInstance=main\nWantedBy=multi-user.target\n"
+    debian.write(f"{UNITS}/many@.service", f"[Service]\nExecStart=true\n{install}")
+    debian.tree(it="many@: {service.enabled: []}\n")
+    comment = debian.results("sls", "it", code=2)["many@"]["comment"]
+    assert comment == "many@.service is a template: name an instance of it, many@main"
