@@ -101,7 +101,8 @@ def _first_line(session: Session, found: Found, source: Source | None) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
         steps, _ = session.pillar_renderer.pipe(file.read(), path)
     names = [" ".join((step.name, *step.arguments)) for step in steps]
-    return f"write `#!{'|'.join([*names, wanted])}` as the first line of the file"
+    way = "|".join([*names, wanted])
+    return f"write `#!{way}` as the first line of the file, or `renderer: {way}` for all"
 
 
 # ---------------------------------------------------------------- where it would be used

@@ -5,6 +5,62 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "braces of a variable inside of a tag",
+        "{% set file = 'a' %}\n{% import_yaml 'x/'«{{ file }} as data %}\n",
+        "`{{ file }}` stands inside of a tag",
+        "between {% and %} it is `file` alone; `~` joins it to a text",
+    ),
+    Mistake(
+        "braces of a variable in a condition",
+        "{% if «{{ pillar.x }} == 1 %}\na:\n  test.nop: []\n{% endif %}\n",
+        "`{{ pillar.x }}` stands inside of a tag",
+        "it is `pillar.x` alone",
+    ),
+    Mistake(
+        "one file under two names",
+        {
+            "web.sls": "include:\n  - bug/bug\n  - bug.other\n",
+            "bug/bug.sls": "«bug:\n  test.nop: []\n",
+            "bug/other.sls": "include:\n  - .bug\n",
+        },
+        "Detected conflicting IDs",
+        "`bug/bug` and `bug.bug` are one file: call it the same everywhere",
+    ),
+    Mistake(
+        "a mapping as it is, with an apostrophe in it",
+        {
+            "web.sls": "{% import_yaml 'd.yaml' as d %}\na:\n  test.nop:\n    - ctx: «{{ d }}\n",
+            "d.yaml": 'key: "it\'s \\"q\\""\n',
+        },
+        "the quoted text ends here",
+        "{{ d | json }}. is safe whatever the value is",
+    ),
+    Mistake(
+        "a dash without a space below a requisite",
+        "b:\n  test.nop: []\na:\n  test.nop:\n    - onchanges:\n      «-test: b\n",
+        "Multiple dictionaries defined in argument",
+        "a dash needs a space after it: `- test: b`",
+    ),
+    Mistake(
+        "a dash between a module and its function",
+        "a:\n  «service-running:\n    - enable: true\n",
+        "No function declared in state 'a' in SLS 'web': service-running",
+        "write `service.running:`",
+    ),
+    Mistake(
+        "a pattern that no state matches",
+        "a:\n  test.nop:\n    - watch:\n      - «file: /etc/apache2/*\n",
+        "Referenced state does not exist",
+        "no state of this run has an ID or a name that matches the pattern",
+    ),
+    Mistake(
+        "the old name of a file without its slash",
+        "a:\n  file.rename:\n    - name: /tmp/b\n    - «source: $HOME/.zshrc\n",
+        "neither an absolute path nor the address of a file",
+        "write the whole path, from its slash on",
+        check_only=True,
+    ),
+    Mistake(
         "a module of Python 2",
         {"web.sls": "a:\n  test.nop: []\n", "_modules/old.py": "def f():\n    «print 'x'\n"},
         "old.py is not Python: Missing parentheses",

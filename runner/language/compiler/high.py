@@ -295,12 +295,15 @@ class Gatherer:
         if old is None:
             self.high.declarations[new.id] = new
             return
+        hint = f"the other one is at {old.place}"
+        if new.place.source == old.place.source:
+            hint = f"`{old.sls}` and `{new.sls}` are one file: call it the same everywhere"
         self.problem(
             "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID"
             f" is '{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS"
             f" '{old.env}:{old.sls}'",
             new.place,
-            f"the other one is at {old.place}",
+            hint,
             "conflicting-id",
         )
 

@@ -22,6 +22,7 @@ else:
     Protocol = object
 
 SOURCES = ("source", "sources", "name", "source_hash")
+OF_THE_MACHINE = ("file.copy", "file.rename")  # whose `source` is no file of the tree
 OF_FILES = ("archive", "file")  # the state modules whose `source` is the address of a file
 ENGINES = ("jinja", "mako", "py")
 
@@ -114,11 +115,14 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
     tree, env = world.tree, chunk.env
     if not url.startswith("salt://"):
         meant = _meant(url, env, tree) if key == "source" else None
+        hint = f"write `- {key}: {meant}`" if meant else None
         if not meant and chunk.state in OF_FILES and _is_relative(url) and key == "source":
-            meant = f"salt://{url.removeprefix('./')}"
-        if meant:
+            hint = f"write `- {key}: salt://{url.removeprefix('./')}`"
+            if chunk.function in OF_THE_MACHINE:
+                hint = "write the whole path, from its slash on: no shell reads ~ or $HOME here"
+        if hint:
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
-            yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
+            yield _missing(world, chunk, what, hint, place.source)
         return
     if " " in url and world.takes_words(chunk.function):
         url = url.partition(" ")[0]

@@ -101,6 +101,8 @@ class Index:
             return Hint(
                 f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"
             )
+        if any(mark in target for mark in "*?["):
+            return Hint("no state of this run has an ID or a name that matches the pattern")
         if target == "None":
             return Hint(f"write the ID after it: `- {state}: ID`")
         other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]

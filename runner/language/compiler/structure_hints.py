@@ -102,15 +102,22 @@ def list_hint(value: Value, state: str = "") -> str:
         )
         if odd := odd_space_hint(name.lstrip("-")):
             return f"behind the dash {odd.removeprefix('it begins with ')}"
-        if name.startswith("-"):
-            return f"a dash needs a space after it: `- {name.lstrip('-')}: {shown}`"
-        return f"put `- ` before each argument: `- {name}: {shown}`"
+        return dash_without_space(name, shown) or (
+            f"put `- ` before each argument: `- {name}: {shown}`"
+        )
     if isinstance(value, str):
         if state and pattern(r"[a-z_]\w*").fullmatch(value):
             return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
         given = argument(value) if pattern(r"-?\s*[\w.-]+\s*[:=]").match(value) else None
         return given or f"arguments are a list below the function: `- name: {value}`"
     return "put `- ` before each argument"
+
+
+def dash_without_space(key: str | None, value: Value) -> str | None:
+    """The cure for a key whose dash is part of it: `-name: x`."""
+    if not str(key).startswith("-"):
+        return None
+    return f"a dash needs a space after it: `- {str(key).lstrip('-')}: {value}`"
 
 
 def of_another_tool(word: str) -> str | None:
@@ -136,6 +143,9 @@ def not_indented(item: Item, items: Sequence[Item]) -> str | None:
 def no_function_hint(state: str) -> str:
     """The cure for a state without a function."""
     parts = pattern(r"[/:\s]").split(state)
+    dashed = pattern(r"([a-z_]+)-([a-z_]+)").fullmatch(state)
+    if dashed:
+        parts = list(dashed.groups())
     if len(parts) == 2 and all(parts):
         return f"write `{parts[0]}.{parts[1]}:`"
     theirs = of_another_tool(state)

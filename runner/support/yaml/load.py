@@ -401,14 +401,17 @@ def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> Rend
     if mistake is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(mistake.line, mistake.column), mistake.hint
-    unsafe = [name for name, value in source.values if re.search(_UNSAFE, value[1:-1])]
+    unsafe = [pair for pair in source.values if re.search(_UNSAFE, pair[1][1:-1])]
     # an expression of the line is what YAML cannot read
     if unsafe and "tab" not in mistake.message:
-        safe = f"`{{{{ {unsafe[0]} | yaml_dquote }}}}` is safe whatever the value is"
+        name, value = unsafe[0]
+        way = "json" if re.match(_OF_PYTHON, value) else "yaml_dquote"
+        safe = f"`{{{{ {name} | {way} }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(mistake.message, source, hint, "yaml")
 
 
+_OF_PYTHON = r""".[{\[]\\?['"\d{\[]."""  # how it prints mappings and lists
 _UNSAFE = r"""[:'"#{}\[\]\\&*!|>%@`]"""  # what a plain value may not hold, or not everywhere
 
 

@@ -185,6 +185,11 @@ def _expression(
     if character:
         return _character(character[2].replace("\\\\", "\\"), int(character[3]), line, row, source)
     column = _tag_column(row)
+    braces = re.search(r"\{%(?:(?!%\}).)*?(\{\{\s*(.*?)\s*\}\})", row)
+    if braces:
+        hint = f"between {{% and %}} it is `{braces[2]}` alone; `~` joins it to a text"
+        what = f"`{braces[1]}` stands inside of a tag"
+        return Explanation(line, braces.start(1) + 1, hint, what)
     if re.search(r"got 'if'", message) and re.search(r"\{%[-+]?\s*else\s+if", row):
         what = "`{% else if %}` is not a tag"
         return Explanation(line, column, "write `{% elif CONDITION %}`", what)
