@@ -33,6 +33,8 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
                 yield from _in_text(where, key, value, place, row)
             elif isinstance(value, bool | int | float):
                 yield from _odd(where, key, value, place, takes.title if takes else "", row)
+            else:
+                yield from _in_text(where, key, value, place, row, "")
 
 
 def _makes_text(takes: Shape, value: Value) -> bool:
@@ -83,19 +85,21 @@ def values_that_are_none(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
                 yield Diagnostic(message, source, hint, "template-none", "warning")
 
 
-def _in_text(where: str, key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
+def _in_text(
+    where: str, key: str, value: Value, place: Place, row: Row, takes: str = "text"
+) -> Iterator[Diagnostic]:
     """Warnings of a value whose parts all become text. key: what stands before it, empty in a
     list.
     """
     if isinstance(value, bool | int | float):
-        yield from _odd(where, key, value, place, "text", row)
+        yield from _odd(where, key, value, place, takes, row)
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             at = value.key_place(name) if isinstance(value, PlacedMap) else place
-            yield from _in_text(f"{where}: {name}", str(name), inner, at, row)
+            yield from _in_text(f"{where}: {name}", str(name), inner, at, row, takes)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _in_text(where, "", inner, item_place(value, index, place), row)
+            yield from _in_text(where, "", inner, item_place(value, index, place), row, takes)
 
 
 def _quoted(key: str, typed: str, source: Source) -> str:
@@ -137,7 +141,8 @@ def _odd(
     typed = _typed(key, source, row)
     if not typed:
         return
-    quoted = f"put it in quotes: `- {key}: {_quoted(key, typed, source)}`"
+    dash = "- " if row(source).lstrip().startswith("-") else ""
+    quoted = f"put it in quotes: `{dash}{key}: {_quoted(key, typed, source)}`"
     if not key:
         quoted = f"put it in quotes: `'{typed}'`"
     if isinstance(value, bool):
@@ -145,6 +150,8 @@ def _odd(
         message = f"{where}: YAML reads {typed} as {read}"
         if takes == "text":
             message += f", which becomes the text {value}"
+        if typed == read:
+            message = f"{where}: {typed} becomes the text {value}"
         if typed not in (str(value), read if takes != "text" else ""):
             yield Diagnostic(message, source, quoted, "yaml-truth", "warning")
     elif number and re.fullmatch(r"0\d+", typed):

@@ -150,12 +150,34 @@ def test_values_that_become_text_are_looked_at_at_any_depth(tmp_path: Path) -> N
             f"{contents}: {number.format('1_000', '1000')}",
             f"{sections}: s: errors: {truth.format('off', 'false', 'False')}",
             f"{sections}: s: mask: {octal.format('022')}",
-            f"{sections}: t: x: {truth.format('true', 'true', 'True')}",
+            f"{sections}: t: x: true becomes the text True [yaml-truth]",
             f"{lines}: {truth.format('no', 'false', 'False')}",
             f"{lines}: {number.format('12:30', '750 (base 60)')}",
             f"{lines}: {truth.format('yes', 'true', 'True')}",
         ]
     )
+
+
+def test_a_hardware_address_that_yaml_reads_as_a_number_is_told_wherever_it_stands(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "states").mkdir()
+    text = """
+    /tmp/ifcfg:
+      file.managed:
+        - source: ~
+        - contents: x
+        - defaults:
+            device: {mac: 52:54:00:42:25:43, mtu: 1500, up: yes}
+    """
+    said = [each for each in checked(dedent(text), tmp_path) if each.code == "yaml-number"]
+    assert [(each.message, each.hint) for each in said] == [
+        (
+            "file.managed: defaults: device: mac: YAML reads 52:54:00:42:25:43 as the number"
+            " 41135192743 (base 60)",
+            "put it in quotes: `mac: '52:54:00:42:25:43'`",
+        )
+    ]
 
 
 def test_only_what_becomes_text_is_told_below_a_list_or_a_mapping(tmp_path: Path) -> None:
