@@ -50,8 +50,8 @@ def present(
     """Make sure that a role has rights on an object.
 
     name: The role, or public.
-    object_name: The object; ALL for all tables or sequences of a schema; a function with the types
-      of its arguments.
+    object_name: The object; ALL for all tables, sequences or functions of a schema; a function with
+      its arguments, at least their types.
     object_type: The kind of object; `group` makes the role a member.
     privileges: SELECT, CREATE, ALL, ... (not for group).
     grant_option: The role may pass them on.

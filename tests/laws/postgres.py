@@ -22,6 +22,8 @@ MADE = (
     "CREATE TABLE {r}_s.t (id serial)",
     "CREATE VIEW {r}_s.v AS SELECT 1 AS one",
     "CREATE FUNCTION {r}_s.f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE FUNCTION {r}_s.g(a int, b float = 1, out c int) LANGUAGE sql AS 'SELECT 1'",
+    "CREATE PROCEDURE {r}_s.p(inout a int) LANGUAGE sql AS 'SELECT 1'",
 )
 
 
@@ -225,6 +227,14 @@ SCENARIOS = [
         "privileges.present privileges=[EXECUTE]",
         **{**ON_TABLE, "name": "public", "object_type": "function", "object_name": "f(int)"},
         plans=False,
+    ),
+    on(
+        "privileges.present privileges=[EXECUTE]",
+        **{**ON_TABLE, "object_type": "function", "object_name": "g(IN a int, b float = 1)"},
+    ),
+    on(
+        "privileges.present privileges=[EXECUTE]",
+        **{**ON_TABLE, "object_type": "function", "object_name": "ALL"},
     ),
     on(
         "privileges.present privileges=[USAGE]",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from modules.databases._words import unknown_right
@@ -32,6 +33,14 @@ _PLACES = {
     "database": ("pg_database", "datname = {text}", "datacl", "datdba", "d"),
     "function": ("pg_proc", "oid = to_regprocedure({text})", "proacl", "proowner", "f"),
 }
+# what ALL means: (the column of the schema, which of them)
+_EVERY = {
+    "table": ("relnamespace", "relkind IN ('r', 'v', 'm', 'f', 'p')"),
+    "sequence": ("relnamespace", "relkind = 'S'"),
+    "function": ("pronamespace", "to_json(pg_proc)->>'prokind' IS DISTINCT FROM 'p'"),  # since 11
+}
+# with what types of several words begin: any other first word of several is the argument's name
+_TYPE_WORDS = ("bit", "char", "character", "double", "interval", "national", "time", "timestamp")
 
 
 @for_states
@@ -63,14 +72,17 @@ def _known(kind: str) -> tuple[str, ...]:
 
 def target(kind: str, thing: str, schema: str) -> str:
     """The object as GRANT names it. schema: of tables, sequences and functions."""
-    if thing.upper() == "ALL" and kind in ("table", "sequence"):
+    if _means_all(kind, thing):
         return f"ALL {kind.upper()}S IN SCHEMA {name(schema)}"
     if kind == "function":
-        called, _, arguments = thing.partition("(")
-        return f"FUNCTION {name(schema)}.{name(called)}({arguments.rstrip(')')})"
+        return f"FUNCTION {_catalogue_name(kind, thing, schema)}"
     return (
         f"{kind.upper()} {f'{name(schema)}.' if kind in ('table', 'sequence') else ''}{name(thing)}"
     )
+
+
+def _means_all(kind: str, thing: str) -> bool:
+    return thing.upper() == "ALL" and kind in _EVERY
 
 
 def grantee(role: str) -> str:
@@ -99,10 +111,10 @@ def held(
     The owner has all of them. Raises StateFailed when there is no such object.
     """
     table, match, acl, owner, letter = _PLACES[kind]
-    every = thing.upper() == "ALL" and kind in ("table", "sequence")
+    every = _means_all(kind, thing)
     if every:
-        kinds = "'S'" if kind == "sequence" else "'r', 'v', 'm', 'f', 'p'"
-        where = f"relnamespace = to_regnamespace({literal(name(schema))}) AND relkind IN ({kinds})"
+        column, which = _EVERY[kind]
+        where = f"{column} = to_regnamespace({literal(name(schema))}) AND {which}"
     else:
         where = match.format(text=literal(_catalogue_name(kind, thing, schema)))
     to = (
@@ -135,6 +147,20 @@ def _catalogue_name(kind: str, thing: str, schema: str) -> str:
     if kind in ("table", "sequence"):
         return f"{name(schema)}.{name(thing)}"
     if kind == "function":
-        called, _, arguments = thing.partition("(")
-        return f"{name(schema)}.{name(called)}({arguments.rstrip(')')})"
+        called, _, arguments = thing.removesuffix(")").partition("(")
+        types = [_type(word) for word in re.split(r",(?![^(]*\))", arguments)]
+        return f"{name(schema)}.{name(called)}({', '.join(filter(None, types))})"
     return thing
+
+
+def _type(argument: str) -> str:
+    """The type of an argument as a declaration has it, which may give it a mode, a name and a
+    default; empty for what is only returned.
+    """
+    text = re.split(r"\s(?:default\s|=|:=)", argument.strip(), maxsplit=1, flags=re.IGNORECASE)[0]
+    words = text.split()
+    mode = words[0].lower() if len(words) > 1 else ""
+    if mode in ("in", "inout", "variadic", "out"):
+        words = words[1:] if mode != "out" else []
+    named = len(words) > 1 and words[0].lower() not in _TYPE_WORDS and words[1][0] not in "(["
+    return " ".join(words[named:])
