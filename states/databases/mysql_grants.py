@@ -50,7 +50,7 @@ def traps(
     fun: str, name: str, database: object = None, escape: object = True, **_: object
 ) -> Iterator[Trap]:
     """A name with a wildcard, or with what keeps one from being one, that is taken as it is."""
-    first = str(database).rpartition(".")[0]
+    first = mysql.database_of(str(database))
     if escape and ("%" in first or "\\" in first):
         message = f"database: the rights are on a database that is called {first}"
         yield Trap("database", message, "with `- escape: false` % and _ are wildcards, but for \\_")
@@ -72,7 +72,7 @@ def present(
 
     name: Names the state.
     grant: The rights, separated by commas: select, insert (name), all privileges.
-    database: What the rights are on: `db.*`, `db.table` or `*.*`.
+    database: What the rights are on: `db.*`, `db.table`, `PROCEDURE db.name` or `*.*`.
     user: The user of the account.
     host: The host of the account, as mysql_user.present has it.
     grant_option: The account may pass the rights on.
@@ -92,6 +92,8 @@ def present(
     grants count, too.
     """
     given, on = mysql.read_rights(grant), mysql.level(database, escape)
+    if problem := mysql.misplaced(given, on):
+        raise StateFailed(f"grant: {problem}")
     wanted = Rights(given.names, given.grant or grant_option)
     account, _ = mysql.find_account(server, user, host)
     if account is None and not promised("mysql_user", user):
@@ -178,7 +180,7 @@ def autorequire(
     name: Line, user: str | None = None, database: str | None = None, **_: object
 ) -> Iterator[tuple[str, str]]:
     """Rights come after the server, the account and the database."""
-    first = database.rpartition(".")[0].strip("`") if isinstance(database, str) else None
+    first = mysql.database_of(database).strip("`") if isinstance(database, str) else None
     yield from (*SERVER, ("mysql_user", user or ""), ("mysql_database", first or ""))
 
 

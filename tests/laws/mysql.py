@@ -18,6 +18,7 @@ START = (
 mariadb --no-defaults <<'X'
 CREATE USER admin@'%' IDENTIFIED BY 'p"q'; GRANT ALL ON *.* TO admin@'%' WITH GRANT OPTION;
 CREATE DATABASE app_1; CREATE TABLE app_1.t (a int, b int); INSERT INTO app_1.t VALUES (1, 2);
+CREATE PROCEDURE app_1.p() SELECT 1;
 CREATE USER zoe@localhost IDENTIFIED BY 'one';
 CREATE USER sock@localhost IDENTIFIED VIA unix_socket;
 GRANT SELECT, UPDATE (b) ON app_1.t TO zoe@localhost;
@@ -94,6 +95,15 @@ SCENARIOS = [
     on("grants.present grant='select; DROP'", **ON_APP, fails="Invalid grant: select; DROP"),
     on("grants.present grant=select database=app user=zoe", fails="expected db.table"),
     on("grants.present grant=select database=a.*", user="no", fails="no user no@localhost"),
+    on("grants.present grant=execute database='procedure app_1.p' user=zoe"),
+    on(
+        "grants.present grant=process database=app_1.* user=zoe",
+        fails="PROCESS is a right on the whole server: write `- database: '*.*'`",
+    ),
+    on(
+        "grants.present grant=select,execute database=app_1.t user=zoe",
+        fails="EXECUTE is no right on a table, but on a whole database",
+    ),
     on("grants.absent grant=insert,delete host=localhost", **ON_APP, **NETWORK),
     on("grants.absent grant=insert host=LocalHost", **ON_APP),
     on("grants.absent grant=all grant_option=true", **ON_APP),

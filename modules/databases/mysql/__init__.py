@@ -13,9 +13,11 @@ from modules.databases.mysql._grants import (
     NOTHING,
     Level,
     Rights,
+    database_of,
     granting,
     held,
     level,
+    misplaced,
     revoking,
     rights_problem,
 )

@@ -15,6 +15,7 @@ _IDENTIFIER = r"`(?:[^`]|``)*`|[^`.\s()]+"
 _LEVEL = re.compile(
     rf"(?:(TABLE|FUNCTION|PROCEDURE)\s+)?(\*|{_IDENTIFIER})\.(\*|{_IDENTIFIER})", re.IGNORECASE
 )
+_KIND = re.compile(r"(?:(TABLE|FUNCTION|PROCEDURE)\s+)?(.*)", re.IGNORECASE)
 _RIGHT = re.compile(r"([A-Za-z][A-Za-z _]*?)\s*(?:\(([^()]*)\))?")
 _LINE = re.compile(r"GRANT (.*?) ON (.*?) TO [`'](?:.*)", re.DOTALL)
 _NAME = re.compile(_IDENTIFIER)
@@ -42,6 +43,28 @@ _STATIC = """
 """
 KNOWN = {" ".join(word.split()) for word in _STATIC.split(",")}
 KNOWN |= _ALIASES.keys() | {*_ALIASES.values()}
+_EVERYWHERE = {"USAGE", ALL}
+_OF_ROUTINES = {"EXECUTE", "ALTER ROUTINE", "SHOW CREATE ROUTINE"}
+_OF_TABLES = set(
+    "SELECT,INSERT,UPDATE,DELETE,CREATE,DROP,REFERENCES,INDEX,ALTER,CREATE VIEW,SHOW VIEW,TRIGGER,"
+    "DELETE HISTORY".split(",")
+)
+_OF_SCHEMAS = {"CREATE TEMPORARY TABLES", "LOCK TABLES", "CREATE ROUTINE", "EVENT"}
+_OF_DATABASES = _OF_TABLES | _OF_ROUTINES | _OF_SCHEMAS
+
+
+@for_states
+def misplaced(given: Rights, on: Level) -> str | None:
+    """What is wrong with rights on something that has no such rights, if anything."""
+    wrong = [right for right in given.names if right not in on.rights | _EVERYWHERE]
+    if on.database == "*" or not wrong:
+        return None
+    if wrong[0] not in _OF_DATABASES:
+        return f"{wrong[0]} is a right on the whole server: write `- database: '*.*'`"
+    whole = f"on a whole database: write `- database: {on.database}.*`"
+    if wrong[0] in _OF_ROUTINES:
+        whole += f", or for one routine `- database: PROCEDURE {on.database}.{on.thing}`"
+    return f"{wrong[0]} is no right on a {on.kind.lower() or 'table'}, but {whole}"
 
 
 @for_states
@@ -71,6 +94,11 @@ class Level(Record):
         parts = [part if part == "*" else name(part) for part in (self.database, self.thing)]
         return f"{self.kind} {'.'.join(parts)}".strip()
 
+    @property
+    def rights(self) -> set[str]:
+        """The rights that there are on it, below the whole server."""
+        return _OF_ROUTINES if self.kind else _OF_DATABASES if self.thing == "*" else _OF_TABLES
+
 
 def level(database: str, escape: bool = True) -> Level:
     """Return what a state's `database` means: *.*, db.*, db.table.
@@ -84,12 +112,25 @@ def level(database: str, escape: bool = True) -> Level:
             raise StateFailed(f"database: expected `db`.`table`, `db`.* or *.*, not {database}")
         kind = (match[1] or "").upper().replace("TABLE", "")
         return Level(kind, _unquoted(match[2]), _unquoted(match[3]))
-    first, dot, thing = database.rpartition(".")
+    kind, plain = _split(database)
+    first, dot, thing = plain.rpartition(".")
     if not dot or not first or not thing:
         raise StateFailed(f"database: expected db.table, db.* or *.*, not {database}")
     if thing == "*" and first != "*":
         first = re.sub(r"([\\_%])", r"\\\1", first)
-    return Level("", first, thing)
+    return Level(kind.upper().replace("TABLE", ""), first, thing)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """`PROCEDURE db.name` as its two parts; the first may be missing."""
+    match = _KIND.fullmatch(text.strip())
+    return (match[1] or "", match[2]) if match else ("", text)
+
+
+@for_states
+def database_of(text: str) -> str:
+    """The name of the database in what rights are on, as it is written."""
+    return _split(text)[1].rpartition(".")[0]
 
 
 def _unquoted(identifier: str) -> str:
