@@ -101,7 +101,7 @@ def _always_first(matches: list[str], left: dict[str, Any]) -> list[str]:
     for key in ("dports", "sports", "ports"):
         if key in left:
             words += [
-                *([] if "-m multiport" in words else ["-m multiport"]),
+                *([] if {"multiport", "-m multiport"} & {*matches, *words} else ["-m multiport"]),
                 _option(f"--{key}", left.pop(key)),
             ]
     if "comment" in left:
@@ -116,15 +116,13 @@ def _as_list(value: Any) -> list[str]:
 
 
 def _option(key: str, value: Any) -> str:
-    """An option with its value; negated for `! value` or `not value`; without a value for an empty
-    one.
+    """An option with its value; negated for `! value` or `not value`, in a list of one of them;
+    without a value for an empty one.
     """
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = text.strip()
-    negated = text.startswith("!") or text.lower().startswith("not ")
-    if negated:
-        text = (text[1:] if text.startswith("!") else text[4:]).strip()
-    return ("! " if negated else "") + _joined(key, _quoted(text, "'\"\\"))
+    words = [str(word).strip() for word in (value if isinstance(value, list) else [value])]
+    plain = [re.sub(r"^(!|not\s)\s*", "", word, flags=re.IGNORECASE) for word in words]
+    negated = "! " if plain != words else ""
+    return negated + _joined(key, _quoted(",".join(plain), "'\"\\"))
 
 
 def _joined(key: str, text: str) -> str:

@@ -29,6 +29,10 @@ RULES: list[tuple[dict[str, Any], str]] = [
     ({"comment": "a b", "dport": 1, "s": "x"}, '--dport 1 -m comment --comment "a b" -s x'),
     ({"match": ["comment"], "comment": 'say "x"'}, '-m comment --comment "say \\"x\\""'),
     ({"dports": [80, 443], "sports": "1,2"}, "-m multiport --dports 80,443 --sports 1,2"),
+    (
+        {"match": "multiport", "dports": ["! 80", "not 443"], "in-interface": "br-+"},
+        "-m multiport ! --dports 80,443 --in-interface br-+",
+    ),
     ({"match-set": ["a src", "! b dst"]}, "-m set --match-set a src -m set ! --match-set b dst"),
     (
         {"match": "recent", "name_": "q", "rcheck": "", "seconds": 3},
