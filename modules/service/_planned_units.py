@@ -213,6 +213,18 @@ def _values(text: str, section: str, key: str) -> list[str]:
     return found
 
 
+def triggers(unit: str, user: str) -> str:
+    """The unit that a timer, a path or a socket starts; empty for other kinds, and where it is an
+    instance for each connection.
+    """
+    stem, _, kind = unit.rpartition(".")
+    key = {"timer": "Unit", "path": "Unit", "socket": "Service"}.get(kind, "")
+    words = text(unit, user) if key else ""
+    if not words or _values(words, "Socket", "Accept")[-1:] not in ([], ["no"], ["false"]):
+        return ""
+    return (_values(words, kind.title(), key)[-1:] or [f"{stem}.service"])[0]
+
+
 def asked(unit: str, key: str, user: str = "") -> list[str]:
     """The words of a key of what a unit says of its installation."""
     return _values(text(unit, user), "Install", key)

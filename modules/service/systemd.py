@@ -335,6 +335,12 @@ def _plan(name: str, action: str, options: Sequence[str] = (), user: str = "") -
                 f"Failed to {action} {unit(name)}: systemd cannot load it ({state}); `systemctl"
                 f" status {unit(name)}` says why"
             )
+    needed = _planned_units.triggers(unit(name), user) if "start" in action else ""
+    if needed and "%" not in needed and not available(needed, user):
+        raise CommandFailed(
+            f"Failed to {action} {unit(name)}: there is no {needed}, which it starts",
+            missing=("service", needed),
+        )
     _planned_units.act(name, action, options, user)
 
 

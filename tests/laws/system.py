@@ -163,11 +163,6 @@ SCENARIOS = [
     on("mount.unmounted name=/mnt/a device=tmpfs", MNT + "mount -t tmpfs tmpfs /mnt/a"),
     on("mount.unmounted name=/mnt/a persist=true config=/etc/fstab user=root", LINE),
     on("mount.unmounted name=/mnt/a", plans=False),
-    on(
-        "mount.mounted name=/mnt/a device=LABEL=no fstype=ext4",
-        MNT,
-        fails="can't find LABEL=no.",
-    ),
     on("mount.mounted name=/mnt/x device=/dev/vdx fstype=ext4 mount=false"),
     on("mount.swap name=UUID=0-0 persist=false", fails="Swap UUID=0-0 failed to activate"),
     on(

@@ -14,6 +14,7 @@ printf '[Service]\nType=exec\nExecStart=/no/program\n' >/etc/systemd/system/no-p
 printf '[Service]\nUser=nobody-here\nExecStart=/bin/true\n' >/etc/systemd/system/no-user.service
 printf '[Service]\nEnvironmentFile=/none\nExecStart=/bin/true\n' >/etc/systemd/system/no-env.service
 printf '[Service]\nExecStart=/bin/true\n' >/etc/systemd/system/plain.service
+printf '[Timer]\nOnCalendar=daily\n' >/etc/systemd/system/lone.timer
 ln -s /dev/null /etc/systemd/system/hidden.service; systemctl daemon-reload
 mkdir -p /srv/tree/inside /srv/tree/files; touch /srv/tree/files/one
 mount -t tmpfs none /srv/tree/inside; touch /srv/tree/inside/two
@@ -26,6 +27,7 @@ OTHER_WORDS = {
     "no-program": "Service no-program failed to start: there is no program /no/program",
     "no-user": "Service no-user failed to start: there is no user nobody-here",
     "no-env": "Service no-env failed to start: there is no /none",
+    "lone.timer": "Failed to start lone.timer: there is no lone.service, which it starts",
 }
 FAIL: dict[str, dict[str, Any]] = {
     "user.present": {
@@ -47,12 +49,13 @@ FAIL: dict[str, dict[str, Any]] = {
     "cron.env_present": {"A B": {"value": 1}},
     "cron.file": {"/srv/bad-crontab": {}},
     "sysctl.present": {"net.ipv4.ip_default_ttl": {"value": "high"}},
-    "service.running": {"no-program": {}, "no-user": {}, "no-env": {}},
+    "service.running": {"no-program": {}, "no-user": {}, "no-env": {}, "lone.timer": {}},
     "service.enabled": {"hidden": {}},
     "service.masked": {"plain": {}},
     "mount.mounted": {
         "/mnt/device": {"device": "/dev/none", "fstype": "ext4", "mkmnt": True},
         "/mnt/uuid": {"device": "UUID=1234-5678", "fstype": "ext4", "mkmnt": True},
+        "/mnt/label": {"device": "LABEL=none", "fstype": "ext4", "mkmnt": True},
         "/mnt/bind": {"device": "/none", "fstype": "none", "opts": "bind", "mkmnt": True},
         "/mnt/file": {"device": "/etc/hostname", "fstype": "none", "opts": "bind", "mkmnt": True},
         "/mnt/nfs": {"device": "127.0.0.1:/x", "fstype": "nfs", "mkmnt": True},
