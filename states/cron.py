@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import file as files
-from runner.api import AsText, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
+from runner.api import AsText, Done, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
 from states._tools import explained
@@ -146,8 +146,9 @@ def absent(
           cron.absent:
             - identifier: backup
     """
-    user = _required_user(user)
-    name = name.strip()
+    user, name = user or cron.caller(), name.strip()
+    if not cron.is_user(user):
+        return Done(f"Cron {name} already absent", missing=[("user", user)])
     old = cron.find(user, name, _identifier(name, identifier))
     if adopt and old is None:
         old = cron.find_by_hand(user, name)
@@ -272,9 +273,10 @@ def env_absent(name: NonEmptyLine, user: Name | None = None) -> Planned:
         MAILTO:
           cron.env_absent: []
     """
-    user = _required_user(user)
-    if cron.value_of(user, name) is None:
-        return f"Cron env {name} already absent"
+    user = user or cron.caller()
+    there = cron.is_user(user)
+    if not there or cron.value_of(user, name) is None:
+        return Done(f"Cron env {name} already absent", missing=[] if there else [("user", user)])
     yield Plan({user: name}, f"Cron env {name} is set to be removed")
     _commit(f"env {name}", user, lambda: cron.put_variable(user, name, None))
     return f"Cron env {name} removed from {user}'s crontab"
@@ -353,6 +355,9 @@ def traps(fun: str, name: str, special: object = None, **fields: object) -> Iter
     """A line of a crontab in place of a command, a percent sign, of which cron makes a line break;
     times that are probably not meant.
     """
+    if fun == "env_present" and re.search(r"\$\w|\$\{", str(fields.get("value") or "")):
+        message = "cron puts nothing in place of a variable there"
+        yield Trap("value", message, "write what it stands for, or set it in the command")
     if fun != "present":
         return
     if line := _LINE.match(name):

@@ -84,4 +84,6 @@ SCENARIOS = [
     on("cron.present name=/bin/true user=nobodyhere", CRON, fails="there is no user"),
     on("cron.absent name=/bin/old identifier=kept user=root", CRON + ENTRY),
     on("cron.absent name=/bin/old", CRON, plans=False),
+    on("cron.absent name=/bin/old user=nobodyhere", CRON, plans=False),
+    on("cron.env_absent name=PATH user=nobodyhere", CRON, plans=False),
 ]

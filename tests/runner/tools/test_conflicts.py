@@ -521,6 +521,8 @@ def test_times_of_cron_that_are_not_meant(
         ),
         ("cron.present: [{name: '@daily /bin/x'}]", "the times of the line, '@daily'"),
         ("cron.present: [{name: 7z a x 1 2 3 4 y}]", ""),
+        ("cron.env_present: [{name: PATH}, {value: '/bin:$HOME/bin'}]", "cron puts nothing"),
+        ("cron.env_present: [{name: COST}, {value: '5$ a day'}]", ""),
         ("file.absent: [{name: /etc/x/*.conf}]", "no shell reads /etc/x/*.conf"),
         ("file.directory: [{name: /x}, {mode: 644}]", "mode: a directory of mode 644 can be"),
         ("file.directory: [{name: /x}, {dir_mode: '2640'}]", "dir_mode: a directory of mode 2640"),
