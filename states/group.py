@@ -77,7 +77,8 @@ def present(
     holders = [] if gid is None or non_unique else group.with_number(gid)
     if holders and name not in holders:
         raise StateFailed(
-            f"Group {name} is not present but gid {gid} is already taken by group {holders[-1]}"
+            f"Group {name} is {'' if now else 'not '}present but gid {gid} is already taken by"
+            f" group {holders[-1]}"
         )
     wanted = _members(now.get("members", []), members, addusers, delusers)
     changes = _differences(now, gid, wanted)

@@ -190,7 +190,10 @@ def _replacing(text: Text, start: str, end: str, block: str, line_end: str) -> l
         elif start in line:
             is_there, began = True, stop
     if began is not None:
-        raise StateFailed("Unterminated marked block. End of file reached before marker_end.")
+        raise StateFailed(
+            "Unterminated marked block. End of file reached before marker_end: no line behind the"
+            f" last {start!r} has {end!r} in it"
+        )
     return pieces if is_there else None
 
 

@@ -97,4 +97,4 @@ def blockreplace(
 
 
 def _refuse(why: str) -> NoReturn:
-    raise StateFailed(f"Encountered error managing block: {why}. See the log for details.")
+    raise StateFailed(f"Encountered error managing block: {why}")

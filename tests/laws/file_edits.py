@@ -77,7 +77,7 @@ SCENARIOS = [
     edit("blockreplace source=salt://src", BLOCK, source_hash="0" * 32, fails="expected hash"),
     edit("append", "", sources=[{"salt://src": "0" * 32}], fails="expected hash"),
     edit("blockreplace", "x\n", fails="Markers were not found"),
-    edit("blockreplace", "# BEGIN\n", fails="Unterminated"),
+    edit("blockreplace", "# BEGIN\n", fails="has '# END' in it"),
     edit(
         "blockreplace append_if_not_found=true prepend_if_not_found=true",
         BLOCK,

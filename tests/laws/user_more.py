@@ -70,6 +70,11 @@ SCENARIOS = [
     on("groupadd zoe", groups=["zoe"], usergroup=False),
     Scenario("group.present name=n local=true non_unique=true", machine=True),
     Scenario("group.present name=zoo addusers=zoe delusers=root", machine=True, prepare=USER),
-    Scenario("group.present name=n gid=4801", fails="already taken", machine=True, prepare=USER),
+    Scenario(
+        "group.present name=n gid=4801", fails="n is not present but", machine=True, prepare=USER
+    ),
+    Scenario(
+        "group.present name=zoo gid=0", fails="zoo is present but gid 0", machine=True, prepare=USER
+    ),
     Scenario("user.absent name=zoe local=true", machine=True, prepare=USER),
 ]
