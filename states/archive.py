@@ -23,10 +23,12 @@ from runner.api import (
     open_at,
 )
 from runner.api.claims import makes
+from runner.api.durability import name_files, write_at_once
 from states.file import _sources as sources
 from states.file._signed import Signatures, Signed
 
 owns = makes()
+WRITES_MANY = ("extracted",)
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -107,7 +109,7 @@ def extracted(
     name = name.rstrip("/") + "/"
     _refuse_rar(archive_format)
     watched = source_hash_update and source_hash is not None
-    spared = if_missing is not None and file.lexists(if_missing)
+    spared = if_missing is not None and _is_there(if_missing)
     if spared and not watched:
         return f"Path {if_missing} exists"
     _refuse_folder(folder)
@@ -142,6 +144,7 @@ def extracted(
         changes, f"Archive {label} would be extracted to {name}{reason}", provides=open_at(name)
     )
     ids = (-1, -1) if enforce_ownership_on else owner
+    _share_nothing(removed, updated, enforce_ownership_on)
     unpacked = archive.unpack(
         path,
         folder,
@@ -167,6 +170,18 @@ def extracted(
 def _refuse_rar(archive_format: str | None) -> None:
     if archive_format == "rar":
         raise StateFailed("rar is not supported: its program is not free; use tar or zip")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether anything is at a path beside the state's own."""
+    name_files(path)
+    return file.lexists(path)
+
+
+def _share_nothing(*more: object) -> None:
+    """Have nothing wait for others where the state does more than to put what is new."""
+    if any(more):
+        write_at_once()
 
 
 def _refuse_folder(folder: str) -> None:
@@ -247,6 +262,7 @@ class _Found(Record):
         wrong: set[str] = set()
         paths = []
         for name, kind in sorted((dict.fromkeys(above, "above") | kinds).items()):
+            name_files(self.name + name)
             if name.rpartition("/")[0] in wrong:
                 wrong.add(name)  # it is not looked at through a link
             elif self._is_wrong(self.name + name, kind):
@@ -307,8 +323,8 @@ class _Found(Record):
             archive.discard(unpacked)
             raise
         folders = {member.name for member in self.members if member.kind == "dir"}
-        archive.place(unpacked, self.name.rstrip("/") or "/", owner[0], owner[1], folders)
-        if self.owner != (-1, -1):
+        target = self.name.rstrip("/") or "/"
+        if archive.place(unpacked, target, *owner, folders) and self.owner != (-1, -1):
             self._own()
 
     def _places(self) -> list[str]:

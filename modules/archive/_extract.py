@@ -37,7 +37,7 @@ from modules.file._paths.private_folder import INSIDE, PrivateFolder, folder_bes
 from modules.file._paths.walk import real_path, resolved
 from modules.file._snapshot import missing_folders, snapshot, snapshot_of_missing
 from runner.api import StateFailed, Unforeseen, for_states, here, lies_in
-from runner.api.durability import make_contents_durable
+from runner.api.durability import collects_files, make_contents_durable, write_at_once
 from runner.api.planning import only_files
 
 MOST_PLANNED = 64 << 20  # bytes of an archive that a dry run unpacks
@@ -88,7 +88,7 @@ def _before_unpacking(_: str, target: str, *__: object, **___: object) -> object
     return snapshot_of_missing(real_path(target))  # which members go to is recorded with them
 
 
-@alters(before=_before_unpacking, path=1, planned=_plan_unpacking)
+@alters(before=_before_unpacking, path=1, planned=_plan_unpacking, waits=True)
 def unpack(source: str, target: str, kind: str, **options: Any) -> Unpacked:
     """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
     `discard` come next. Raises StateFailed when it cannot be extracted. options: as of `_fill`.
@@ -128,7 +128,8 @@ def _fill(
                 _with_zipfile(file, unpacked.path, strip, password, permissions, without)
         _refuse_unsafe(source, unpacked.path)
         _own(unpacked.path, user, group)
-        unpacked.make_durable()
+        if not collects_files():  # else `place` sees to it
+            unpacked.make_durable()
     except BaseException as problem:
         unpacked.remove()
         if isinstance(problem, OSError):
@@ -172,21 +173,22 @@ def _before_members(unpacked: Unpacked, target: str, *_: object, **__: object) -
     return {"several": facts}
 
 
-@alters(before=_before_members, path=1)
+@alters(before=_before_members, path=1, waits=True)
 def place(
     unpacked: Unpacked,
     target: str,
     user: int = -1,
     group: int = -1,
     folders: Collection[str] | None = None,
-) -> None:
+) -> bool:
     """Move what was unpacked to the target; folders that are there are merged, everything else is
-    replaced.
+    replaced. False: that waits for the engine, as nothing is there.
 
     user, group: of the target and the folders above it that are new. folders: those that the
     archive itself has (default: all): only they give their mode, times and owner to folders that
     are there.
     """
+    is_placed = True
     try:
         make_folders(target, owner=(user, group))
         with (
@@ -195,9 +197,35 @@ def place(
             place_of(target, follow=True) as where,
             where.entered() as outer,
         ):
-            _merge(inner, outer, "", folders, where.path)
+            is_placed = not _becomes_later(unpacked, inner, outer)
+            if is_placed:
+                if collects_files():
+                    write_at_once()
+                    unpacked.make_durable()
+                _merge(inner, outer, "", folders, where.path)
+        return is_placed
     finally:
+        if is_placed:
+            unpacked.remove()
+
+
+def _becomes_later(unpacked: Unpacked, inner: Folder, outer: Folder) -> bool:
+    """Return whether the engine gives all that is in a folder, one new folder, its name later."""
+    names = inner.names() if collects_files() else ()
+    if len(names) != 1:
+        return False
+    source = inner.place(names[0])
+
+    def put_away() -> None:
+        source.close()
         unpacked.remove()
+
+    with source.pinned() as held, outer.place(names[0]) as new:
+        may_move = held.is_dir and held.mode() & 0o700 == 0o700
+        if may_move and source.folder_becomes_later(new, put_away):
+            return True
+    source.close()
+    return False
 
 
 @alters(before=lambda unpacked: {"path": str(unpacked), "type": "none"})

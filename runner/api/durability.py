@@ -14,6 +14,7 @@ from runner.support.files.group_commit import (
     WRITTEN,
     Version,
     WaitingFile,
+    WaitingFolder,
     WaitingText,
 )
 from runner.support.files.group_commit import is_overtaken as is_overtaken
@@ -57,6 +58,25 @@ def commits_later(
     at_folder = device_and_inode(at)
     waits = WaitingFile(file, folder, at_folder, hidden, path, data, here.chunk, looked_at)
     return GROUP_COMMIT.add(waits)
+
+
+def folder_commits_later(
+    filled: int,
+    folder: int,
+    at: os.stat_result,
+    hidden: str,
+    path: str,
+    source: int,
+    inside: str,
+    put_away: Callable[[], object],
+) -> bool:
+    """As `commits_later`, of a folder that is filled. source: the open folder in which it has its
+    hidden name. inside: a path to it that nobody can swap. put_away: removes what is left when that
+    is done, and closes `source`.
+    """
+    entries = sum(1 + len(files) for _, _, files in os.walk(inside))
+    waits = (hidden, path, here.chunk, source, inside, entries, put_away)
+    return GROUP_COMMIT.add(WaitingFolder(filled, folder, device_and_inode(at), *waits))
 
 
 def installs_later(

@@ -168,6 +168,8 @@ class _Obstacles(Record):
 
     def for_folder(self, path: str, make: Callable[[], Planned]) -> Planned:
         """A folder, in the place of a file or of something below one."""
+        if not file.is_dir(path):
+            name_files(path)
         if not self._blocked(path):
             return make()
         comment = f"The following files will be changed:\n{path}: directory - new\n"

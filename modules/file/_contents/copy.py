@@ -84,16 +84,24 @@ def copy(
 
 def _copy_aside(source: Place, target: Place, preserve: bool) -> None:
     """Copy a folder to a hidden name first: after a kill all of it is there, or nothing."""
-    write_at_once()
-    with target.beside() as beside:
-        hidden, beside.path = beside.path, target.path  # the one that messages name
-        try:
-            copy_place(source, beside, Owner(), preserve, durable=False)
-            make_contents_durable(hidden)
-            beside.rename_to(target)
-        except BaseException:
+    beside = target.beside()
+    hidden, beside.path = beside.path, target.path  # the one that messages name
+
+    def put_away() -> None:
+        with beside:
             beside.remove()
-            raise
+
+    try:
+        copy_place(source, beside, Owner(), preserve, durable=False)
+        if beside.folder_becomes_later(target, put_away):
+            return
+        write_at_once()
+        make_contents_durable(hidden)
+        beside.rename_to(target)
+    except BaseException:
+        put_away()
+        raise
+    beside.close()
     target.sync()
 
 
@@ -116,7 +124,7 @@ def copy_place(
     for what the caller syncs.
     """
     with source.pinned() as pinned:
-        if not bits.S_ISREG(pinned.at.st_mode):
+        if durable and not bits.S_ISREG(pinned.at.st_mode):
             write_at_once()
         if pinned.is_link:
             _copy_link(pinned, target, preserve)

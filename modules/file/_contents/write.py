@@ -11,7 +11,7 @@ import shutil
 import stat as bits
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 
 from modules._machine.umask import umask
 from modules.file._change import alters, owner_ids
@@ -90,7 +90,7 @@ def replace(
 
     fill: the contents, or what writes them. new_mode: of a new file, cut by the umask. finish: gets
     the new file. looked_at: the version that the contents were made from; another one is not
-    written over. durable: False for what the caller syncs.
+    written over. durable: False for a new one that only the caller can reach, who syncs it.
     """
     if not looked_at and where.seen() is None:
         _put(where, None, fill, owner, new_mode, finish, looked_at, durable)
@@ -120,7 +120,7 @@ def _put(
     durable: bool,
 ) -> None:
     """As `replace`. old: the file that is replaced, for its owner, mode and attributes."""
-    with where.beside(lasting=False) as beside:
+    with where.beside(lasting=False) if durable else nullcontext(where) as beside:
         try:
             with beside.new_file() as new:  # nobody else may read it before it has its own mode
                 new.write(fill) if isinstance(fill, bytes) else fill(new.file)
@@ -128,12 +128,12 @@ def _put(
                 _set_attributes(new.pin, old, owner, new_mode)
                 if finish:
                     finish(new.pin)
-                if beside.becomes_later(where, new, looked_at):
+                if durable and beside.becomes_later(where, new, looked_at):
                     return
                 if durable:
                     new.sync()
-                with where.only_if(looked_at):
-                    _move_into_place(beside, where)
+                    with where.only_if(looked_at):
+                        _move_into_place(beside, where)
                 new.note()
         except BaseException:
             with suppress(FileNotFoundError):

@@ -32,6 +32,7 @@ from runner.api.durability import (
     announce_write,
     collects_files,
     commits_later,
+    folder_commits_later,
     is_overtaken,
     note_contents,
     one_at_a_time,
@@ -41,6 +42,7 @@ from runner.api.durability import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import IO
 
 BUFFER = 64 * 1024  # bytes; given, Python does not ask whether a file is a terminal
@@ -239,6 +241,22 @@ class Place:
                 file.is_given_away = True
                 return True
         announce_write()
+        return False
+
+    def folder_becomes_later(self, new: Place, put_away: Callable[[], object]) -> bool:
+        """As `becomes_later`, of a folder that was filled here, where `new` is nothing yet.
+        put_away: removes what is left when it is done, and closes this place.
+        """
+        at = os.fstat(new.folder)
+        if not collects_files() or others_write(at) or new.seen() is not None:
+            return False
+        handle = self.open(FOLDER)
+        inside = f"/proc/self/fd/{handle}/."
+        if os.path.isdir(inside) and os.fstat(handle).st_dev == at.st_dev:
+            where = (new.folder, at, self.name, new.path, self.folder, inside, put_away)
+            if folder_commits_later(handle, *where):
+                return True
+        os.close(handle)
         return False
 
     def unlink(self) -> None:

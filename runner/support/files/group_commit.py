@@ -216,6 +216,50 @@ class WaitingFile(Record):
         os.close(self.descriptor)
 
 
+class WaitingFolder(Record):
+    """A folder that was filled under a hidden name, where no target is yet. source: where it lies,
+    open. inside: a path to it. entries: of what is in it. put_away: removes what is left when it
+    has its name, or gets none; closes `source`. The rest as of WaitingFile.
+    """
+
+    descriptor: int
+    folder: int
+    at: tuple[int, int]
+    hidden: str
+    path: str
+    chunk: Chunk | None
+    source: int
+    inside: str
+    entries: int
+    put_away: Callable[[], object]
+
+    def is_named(self) -> bool:
+        """Give it its name; whether that could be done."""
+        above, _, name = self.path.rpartition("/")
+        try:
+            os.rename(self.hidden, name, src_dir_fd=self.source, dst_dir_fd=self.folder)
+            FOLDER_SYNCS.changed(self.folder, above or "/", self.chunk, self.at)
+        except OSError:
+            return False
+        return True
+
+    def abandon(self) -> None:
+        """See `close`."""
+
+    def is_synced(self, alone: Collection[int]) -> bool:
+        """As of WaitingFile."""
+        try:
+            if self.at[0] in alone:
+                make_contents_durable(self.inside)
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+        self.put_away()
+
+
 class WaitingText(Record):
     """What a program is to put in its place. path: what stands for that place, and is no path.
     install: has it done; whether it was. looked_at: the versions of files, by their paths, that it
@@ -243,7 +287,7 @@ class WaitingText(Record):
         """See WaitingFile."""
 
 
-Waiting = WaitingFile | WaitingText
+Waiting = WaitingFile | WaitingFolder | WaitingText
 
 
 class GroupCommit:
@@ -327,7 +371,7 @@ class GroupCommit:
 
     def may_be_joined(self, path: str) -> bool:
         """Return whether a file waits for just this path, which is no link."""
-        if path not in self._newest:
+        if path not in self._newest or isinstance(self._newest[path][1], WaitingFolder):
             return False
         try:
             return stat.S_ISREG(os.lstat(path).st_mode)
@@ -358,8 +402,8 @@ class GroupCommit:
         """
         return self._owner is not None and self._owner in self._nameless
 
-    def add(self, file: WaitingFile) -> bool:
-        """Have a file wait; its descriptor is closed when it has its name, that of the folder stays
+    def add(self, file: WaitingFile | WaitingFolder) -> bool:
+        """Have one wait; its descriptor is closed when it has its name, that of the folder stays
         the caller's. False where it has to get its name now.
         """
         name = file.path.rpartition("/")[2]
@@ -375,7 +419,7 @@ class GroupCommit:
             if folder is None:
                 return False
             self._folders[file.at] = folder
-        self._wait(self._owner, WaitingFile._make((file[0], folder, *file[2:])))
+        self._wait(self._owner, file._replace(folder=folder))
         self._targets.add((*file.at, name.casefold()))
         return True
 
@@ -393,9 +437,9 @@ class GroupCommit:
     def _wait(self, owner: int, file: Waiting) -> None:
         """Have a file wait instead of its version that the same owner had."""
         files = self._files.setdefault(owner, [])
-        if self.is_own(file.path):
+        if self.is_own(file.path) and not isinstance(file, WaitingFolder):
             former = self._newest[file.path][1]
-            file = file._replace(looked_at=former.looked_at)  # type: ignore[arg-type]  # of one kind
+            file = file._replace(looked_at=former.looked_at)  # type: ignore  # of one kind
             files.remove(former)
             former.abandon()
             former.close()
@@ -500,8 +544,9 @@ class GroupCommit:
         """
         files: dict[int, list[int]] = {}
         for file in chain.from_iterable(self._files.values()):
-            if isinstance(file, WaitingFile):
-                files.setdefault(file.at[0], []).append(file.descriptor)
+            if not isinstance(file, WaitingText):
+                count = file.entries if isinstance(file, WaitingFolder) else 1
+                files.setdefault(file.at[0], []).extend([file.descriptor] * count)
         alone = set()
         for device, group in files.items():
             if len(group) < FEWEST:
