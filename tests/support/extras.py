@@ -86,6 +86,11 @@ EXTRAS: Mapping[str, Extra] = {
     "external pillars, Hiera": Extra(
         f"runner.language.pillar.external {COMMANDS}.import_", "runner.pipeline.pillar_data"
     ),
+    "renderers few use": Extra(
+        "runner.language.render.renderers.pydsl runner.language.render.renderers.pyobjects"
+        " runner.language.render.renderers.stateconf",
+        "runner.language.render.renderers",
+    ),
     "modules written for Salt": Extra(
         "runner.language.salt.exceptions runner.language.salt.more runner.language.salt.package"
         " runner.language.salt.returns runner.language.salt.six runner.language.salt.stringio"
