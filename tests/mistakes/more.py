@@ -5,6 +5,14 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a key that a variable of a loop names",
+        "{% set parts = {'x': 1} %}\n{% for part in ['server'] %}\n{% if «parts[part] %}\n{% endif %}\n"
+        "{% endfor %}\n",
+        "Jinja variable 'parts' has no attribute 'server'",
+        "`parts.get\\('server', DEFAULT\\)` does without it",
+        column=False,
+    ),
+    Mistake(
         "braces of a variable inside of a tag",
         "{% set file = 'a' %}\n{% import_yaml 'x/'«{{ file }} as data %}\n",
         "`{{ file }}` stands inside of a tag",

@@ -162,7 +162,8 @@ def _holder(
     key = re.escape(str(name))
     part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
     match = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
-    return match[1] if match else ""
+    by_variable = [] if match or typed else re.findall(r"([A-Za-z_][\w.]*)\[[A-Za-z_][\w.]*\]", row)
+    return match[1] if match else by_variable[0] if len(by_variable) == 1 else ""
 
 
 _ELSEWHERE = {  # what Jinja gives in one place alone
