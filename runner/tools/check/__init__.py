@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from runner.engine.loader.registry import UnavailableError
 from runner.language.compiler import high, missing_references
@@ -149,11 +150,17 @@ class _Checker:
             return True
         return able is None or chunk.fun in able
 
+    def _of_its_own(self, problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The problems but for those whose values are missing as the pillar is broken: one mistake,
+        one error.
+        """
+        told = frozenset[str]() if not self._pillar_is_broken else OF_VALUES
+        return [problem for problem in problems if problem.code not in told]
+
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
         compiled, problems = compile_partially(self._session, gathered, strict=not self._lenient)
         self._observer.compiled(compiled.chunks, compiled.relations)
-        if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
-            problems = [problem for problem in problems if problem.code not in OF_VALUES]
+        problems = self._of_its_own(problems)
         if self._lenient:  # Salt compiles it; the state fails
             problems = [
                 _mild(problem) if problem.code in SALTS else problem for problem in problems
@@ -259,8 +266,18 @@ class _Checker:
             gathered[0].elsewhere = elsewhere
             self._compile(gathered, foreign=bool(set(gathered[0].rendered) & named))
         if all_lines:
+            tree = session.tree
+            written = {
+                (env, sls): [(env, name) for name in named]
+                for env in tree.roots
+                for sls, named in units.written(
+                    tree.sls_names(env), partial(tree.sls_text, saltenv=env)
+                ).items()
+            }
             self._problems += lint.unreached(
-                session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
+                tree.sls_path,
+                [key for data, _ in others for key in data.rendered],
+                units.reached(written, reached),
             )
 
     def _of_part(self, request: Request, elsewhere: frozenset[str]) -> None:
@@ -315,7 +332,7 @@ class _Checker:
         try:
             own = node_scope.entered(session)
         except RunnerError as error:
-            self._problems += error.diagnostics
+            self._problems += self._of_its_own(error.diagnostics)
             return (), ()
         unread, session.unread = session.unread, ()
         self._problems += (
@@ -326,7 +343,9 @@ class _Checker:
             everyone = node_scope.top_file(session, matches=lambda target, kind: True)
         except RunnerError as error:  # targets of other machines are wrong
             told = {problem.message for problem in unread}
-            self._problems += [each for each in error.diagnostics if each.message not in told]
+            self._problems += [
+                each for each in self._of_its_own(error.diagnostics) if each.message not in told
+            ]
             return lines, lines
         return lines, everyone.lines
 

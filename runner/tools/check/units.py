@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import fnmatch
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from runner.model.chunk import Request
 from runner.pipeline.gathering import Gathered
@@ -46,6 +48,44 @@ def reached(includes: Includes, starts: Iterable[Key]) -> set[Key]:
         met.update(new)
         waiting += new
     return met
+
+
+_ENTRY = re.compile(r"\s*-\s+(\.*)((?:\{\{.*?\}\}|[^\s:#{])*)")
+_IMPORT = re.compile(
+    r"\{%[-+]?\s*(?:from|import|include|extends)\s+['\"](?:salt://|/)?(\.*)/?([^'\"]+)\.sls['\"]"
+)
+_EXPRESSION = re.compile(r"\{\{.*?\}\}")
+
+
+def written(names: Collection[str], text_of: Callable[[str], str | None]) -> dict[str, set[str]]:
+    """What the includes and imports of SLS files name as they are written, be it in a
+    condition that does not hold here, or in part by an expression.
+    """
+    known = frozenset(names)
+    met: dict[str, set[str]] = {}
+    for sls in names:
+        for dots, name in _entries(text_of(sls) or ""):
+            path = sls.split(".") if dots else []
+            # of an init.sls a dot is its own folder
+            for above in {max(len(dots) - 1, 0), len(dots)}:
+                package = path[: max(len(path) - above, 0)]
+                wanted = ".".join([*package, *filter(None, re.split(r"[./]", name))])
+                found = fnmatch.filter(names, wanted) if "*" in wanted else known & {wanted}
+                met.setdefault(sls, set()).update(found)
+    return met
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """The entries of the include of an SLS, and what its template imports: leading dots, and the
+    name with * for what an expression gives.
+    """
+    yield from _IMPORT.findall(text)
+    inside = False
+    for line in text.splitlines():
+        inside = line.startswith("include:") or (inside and line[:1] in ("", " ", "\t", *"-#{"))
+        entry = _ENTRY.match(line) if inside else None
+        if entry:
+            yield entry[1], _EXPRESSION.sub("*", entry[2])
 
 
 def outermost(units: Sequence[Gathered]) -> list[Gathered]:

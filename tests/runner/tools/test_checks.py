@@ -295,6 +295,37 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
     assert len(told) == 1
 
 
+def test_what_an_include_names_in_a_condition_is_used(machine: Machine) -> None:
+    machine.write(
+        top="base: {'*': [a]}",
+        a__init="{% if false %}\ninclude:\n  - .users\n  - b.{{ x }}\n{% endif %}\na: test.nop",
+        a__users="include:\n  - .deep.x\nb: test.nop",
+        a__deep__x="{% import 'a/macros.sls' as m %}\nc: test.nop",
+        a__macros="{% from './more.sls' import x %}",
+        a__more="{% set x = 1 %}",
+        b__Plan9="d: test.nop",
+        lost="include: [lost2]",
+        lost2="- b.x",
+    )
+    told = machine.document("check", code=1)["diagnostics"]
+    unreached = {each["message"].partition(": ")[0] for each in told if each["code"] == "unreached"}
+    assert unreached == {
+        "nothing uses the SLS lost",
+        "nothing uses the SLS lost2",
+    }
+
+
+def test_what_a_broken_pillar_lacks_is_no_mistake_of_the_top_file(machine: Machine) -> None:
+    machine.write(
+        pillar__top="base: {'*': [p]}",
+        pillar__p="secret: 'ENC[PKCS7,MIIBeQYJKoZI'",
+        top="{% if pillar.peers.x %}{% endif %}\nbase: {'*': [a]}",
+        a="a: test.nop",
+    )
+    told = machine.document("check", code=1)["diagnostics"]
+    assert [each["code"] for each in told] == ["undecrypted"]
+
+
 def test_a_pillar_file_is_read_with_the_defaults_of_its_include(machine: Machine) -> None:
     machine.write(
         pillar__top="base: {'*': [one]}",
