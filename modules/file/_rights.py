@@ -83,14 +83,14 @@ def refuse_rewrite(path: str, unlocks: bool = False) -> None:
         )
 
 
-def refuse_chmod(path: str) -> None:
-    """Raise StateFailed where the mode of a path cannot be changed."""
+def refuse_chmod(path: str, unlocks: bool = False) -> None:
+    """Raise StateFailed where the mode of a path cannot be changed. unlocks: as of refuse_put."""
     at = _lstat(path)
     if at is None or not _paths.source(path):
         return
     if not _paths.islink(path):
         _refuse_read_only(path, path)
-    if lock := _lock(path):
+    if not unlocks and (lock := _lock(path)):
         _refuse(path, f"it {lock}", path, roots=True)
     if at.st_uid != os.geteuid() and not has_capability(FOWNER):
         _refuse(

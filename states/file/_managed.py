@@ -176,7 +176,7 @@ class Writing(Record):
         if "diff" in changes:
             self._put(data, folders)
         else:
-            self.wanted.set(self.target.path, changes, follow=False)
+            self._permit(changes)
         self._set_attributes()
         return f"File {name} updated"
 
@@ -201,7 +201,7 @@ class Writing(Record):
                 f" state of {now}"
             )
         yield Plan(changes, comment, before=self._before(changes))
-        self.wanted.set(self.target.path, changes, follow=False)
+        self._permit(changes)
         self._set_attributes()
         return ""
 
@@ -226,7 +226,7 @@ class Writing(Record):
         if changes:
             self._put(make() if data is None else data, folders)
         else:
-            self.wanted.set(self.target.path, permissions, follow=False)
+            self._permit(permissions)
         self._set_attributes()
         return done
 
@@ -270,7 +270,7 @@ class Writing(Record):
         if folders and not file.is_dir(folders[-1]):  # another part of the state may have made it
             mode = self.dir_mode or folder_mode(wanted.mode)
             file.makedirs(folders[-1], mode=mode, user=wanted.uid, group=wanted.gid)
-        if self.attrs is not None and not self.new:
+        if not self.new:
             self._unlock()
         file.write(
             self.target.path,
@@ -283,7 +283,14 @@ class Writing(Record):
             private=self.private,
         )
 
+    def _permit(self, changes: dict[str, Any]) -> None:
+        self._unlock()
+        self.wanted.set(self.target.path, changes, follow=False)
+
     def _unlock(self) -> None:
+        """Take the attributes away that keep the file as it is, where it is said which it has."""
+        if self.attrs is None:
+            return
         locks = sorted({"a", "i"} & set(file.get_attributes(self.target.path) or ""))
         if locks:
             file.set_attributes(self.target.path, f"-{''.join(locks)}")

@@ -46,7 +46,7 @@ def dry_run_check(
             continue
         real = file.real_path(path) if follow and kind not in ("put", "folder", "removal") else path
         if kind == "dress":
-            file.refuse_chmod(real)
+            file.refuse_chmod(real, unlocks)
         elif kind == "touch":
             file.refuse_touch(real)
         elif kind == "rewrite":
