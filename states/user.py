@@ -198,6 +198,8 @@ def present(
     )
     extras = Extras(linger, tuple(subuids or ()), tuple(subgids or ()))
     wanted = WantedUser(said, days, further, remove_groups, secret, createhome, gid, extras)
+    if shell and not file.exists(shell):
+        here.warn(f"there is no {shell}: as long as that is so, {name} cannot log in")
     if gid_from_name:
         here.warn("gid_from_name is called usergroup now")
         usergroup = True

@@ -67,3 +67,18 @@ def test_tests_run_on_another_distribution(debian: Debian, request: pytest.Fixtu
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     wanting = f"{compares} is not installed"
     assert wanting not in done.stdout, "versions are compared with its own tool"
+
+
+def test_a_shell_that_is_not_there_is_told(debian: Debian) -> None:
+    debian.tree(
+        it="""
+none: {user.present: [{createhome: false}, {shell: /opt/no-shell}]}
+made: {user.present: [{createhome: false}, {shell: /opt/shell}, {require: [{file: /opt/shell}]}]}
+/opt/shell: {file.managed: [{contents: x}, {mode: 755}]}
+"""
+    )
+    for words in (["--test"], []):
+        results = debian.results("sls", "it", *words)
+        (told,) = results["none"]["warnings"]
+        assert told == "there is no /opt/no-shell: as long as that is so, none cannot log in"
+        assert "warnings" not in results["made"]
