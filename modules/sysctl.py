@@ -6,14 +6,24 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from modules import _paths, cmd, file
 from modules._planned.overlay import planned_machine
 from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from modules.service import systemd
-from runner.api import FormerState, StateFailed, cached_look, changer, for_states
+from runner.api import (
+    ABSENT,
+    FormerState,
+    StateFailed,
+    Version,
+    cached_look,
+    changer,
+    for_states,
+    version,
+)
 from runner.api.offline import of_running, offline_as
 
 # what may be digits by chance
@@ -21,6 +31,8 @@ TEXTS = ("kernel.hostname", "kernel.domainname", "kernel.core_pattern", "kernel.
 FOLDER = "/etc/sysctl.d"
 # what systemd reads at the start: of files of one name the first one, all in the order of names
 READ_AT_START = (FOLDER, "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d")
+MOST_FILES = 256  # whose parameters are remembered
+Parameters = Mapping[Hashable, Sequence[str]]
 
 
 def default_config() -> str:
@@ -131,16 +143,17 @@ def lost_at_start(name: str, value: str, config_file: str | None = None) -> str:
     later = _read_after(path)
     if later is None:
         return f"the start of the machine does not read {path}: it reads {FOLDER}/NAME.conf"
-    told = later.get(_dotted(name))
-    if told is None or told[1].split() == value.split():
+    wanted = _dotted(name)
+    last = next((each for each in later if wanted in each[1]), None)
+    if last is None or (told := _value(last[1][wanted])).split() == value.split():
         return ""
-    return f"the next start sets it to {told[1]}: {told[0]} is read after {path}"
+    return f"the next start sets it to {told}: {last[0]} is read after {path}"
 
 
 @cached_look("sysctl", *READ_AT_START)
-def _read_after(path: str) -> dict[str, tuple[str, str]] | None:
-    """The file, read after another one at the start, that sets each parameter, and its value; None
-    where that other one is not read.
+def _read_after(path: str) -> list[tuple[str, Parameters]] | None:
+    """The files that are read after another one at the start, the last one first, each with the
+    lines of the parameters in it; None where that other one is not read.
     """
     read: dict[str, str] = {}
     for folder in reversed(READ_AT_START):
@@ -154,11 +167,18 @@ def _read_after(path: str) -> dict[str, tuple[str, str]] | None:
         if not same:
             return None
         own = max(same)
-    return {
-        str(name): (read[each], _value(lines))
-        for each in sorted(each for each in read if each > own)
-        for name, lines in _by_name(file.text_to_edit(read[each])).items()
-    }
+    later = [read[each] for each in sorted(read, reverse=True) if each > own]
+    return [(each, _kept_in(each, _version(each))) for each in later]
+
+
+def _version(path: str) -> Version:
+    return version(_paths.stat(path)) if _paths.exists(path) else ABSENT
+
+
+@lru_cache(MOST_FILES)
+def _kept_in(path: str, _: Version) -> Parameters:
+    """The lines of the parameters in a version of a file."""
+    return _by_name(file.text_to_edit(path))
 
 
 def _value(lines: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from harness import HarnessHere
 
 from modules import _paths, sysctl
 from modules.ssh import keys
-from runner.api import cached_look, running
+from runner.api import cached_look, forget_looks, running
 
 
 def test_a_look_is_made_again_when_its_file_changed_whoever_did_it(tmp_path: Path) -> None:
@@ -65,3 +65,31 @@ def test_what_the_start_and_sshd_read_is_looked_at_once_for_many_states(
             assert (f"sets it to 1: {later} is read" in lost) is told
             assert "AuthorizedKeysFile" in keys.not_read("root", ".ssh/authorized_keys")
     assert len(asked) == len(sysctl.READ_AT_START) + 1
+
+
+def test_files_that_the_start_reads_are_read_once_for_each_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who sets a parameter by a program has looks forgotten, each time."""
+    files = [tmp_path / f"6{n}.conf" for n in range(6)]
+    for path in files:
+        path.write_text(f"vm.a = {path.stem}\n")
+    read: list[str] = []
+    text_of = sysctl.file.text_to_edit
+
+    def text_to_edit(path: str) -> str:
+        read.append(path)
+        return text_of(path)
+
+    monkeypatch.setattr(sysctl.file, "text_to_edit", text_to_edit)
+    monkeypatch.setattr(sysctl.systemd, "suits", lambda: True)
+    found = [str(path) for path in files]
+    monkeypatch.setattr(_paths, "glob", lambda at: found * at.startswith(sysctl.FOLDER))
+    with running(HarnessHere()):
+        for last in ("65", "65", "65", "700"):
+            if last == "700":
+                files[-1].write_text("vm.a = 700\n")
+            forget_looks(None)
+            lost = sysctl.lost_at_start("vm.a", "2", f"{sysctl.FOLDER}/50-own.conf")
+            assert f"sets it to {last}: {files[-1]} is read" in lost
+    assert read == [*found[::-1], found[-1]]
