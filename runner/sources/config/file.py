@@ -403,14 +403,24 @@ def _read(
 
 def _repeated(text: str, path: str) -> Iterator[Diagnostic]:
     """Warnings of keys that stand in a file twice: YAML takes the last value without a word."""
-    lines: dict[str, int] = {}
+    open_: list[tuple[int, dict[str, int]]] = []  # mappings: their columns, the lines of their keys
+    literal = -1  # the column of the key whose text follows
     for number, line in enumerate(text.split("\n"), 1):
-        key, colon, rest = line.partition(":")
-        if not colon or not key.isidentifier() or rest[:1].strip():
+        column = len(line) - len(line.lstrip(" -"))
+        key, colon, rest = line[column:].partition(":")
+        if not colon or not key.isidentifier() or rest[:1].strip() or column > literal >= 0:
             continue
+        literal = column if rest.strip()[:1] in ("|", ">") else -1
+        begins = "-" in line[:column]
+        while open_ and (open_[-1][0] > column or (begins and open_[-1][0] == column)):
+            open_.pop()
+        if not open_ or open_[-1][0] < column:
+            open_.append((column, {}))
+        lines = open_[-1][1]
         if key in lines:
             message = f"the key {key!r} is also in line {lines[key]}; this one counts"
-            yield Diagnostic(message, Source(path, number, 1), "remove one", "config", "warning")
+            place = Source(path, number, column + 1)
+            yield Diagnostic(message, place, "remove one", "config", "warning")
         lines[key] = number
 
 

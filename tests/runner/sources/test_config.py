@@ -224,6 +224,17 @@ def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, what: str) -> None:
     assert load(tmp_path)[0].id != "stranger"
 
 
+def test_a_key_of_an_inner_mapping_that_is_there_twice_is_a_warning(tmp_path: Path) -> None:
+    text = (
+        "file_roots:\n  base: [a]\n  base: [b]\nnodegroups:\n  base: x\n"
+        "pillar:\n  motd: |\n    base: 1\n    base: 2\n  web: [{base: 1}, {base: 2}]\n"
+        "  list:\n  - base: 1\n    x: 1\n  - base: 2\n    x: 1\n"
+    )
+    _, (warning,) = load(tmp_path, text)
+    assert warning.message == "the key 'base' is also in line 2; this one counts"
+    assert str(warning.source).endswith("runner.yaml:3:3")
+
+
 def test_a_key_that_is_there_twice_is_a_warning(tmp_path: Path) -> None:
     options, (warning,) = load(tmp_path, "id: a\ngrains:\n  id: c\nid: b\n")
     assert options.id == "b"
