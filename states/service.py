@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Annotated
 
-from modules import pkg, service
+from modules import file, pkg, service
 from runner.api import (
     OPEN,
     CommandFailed,
@@ -403,7 +406,8 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
 def _require_available(name: str, user: str | None) -> None:
     if not service.available(name, user):
         raise StateFailed(
-            f"The named service {name} is not available", missing=_missing_facts(name)
+            f"The named service {name} is not available{_meant(name)}",
+            missing=_missing_facts(name),
         )
 
 
@@ -411,7 +415,17 @@ def _unavailable(name: str) -> Done:
     """The result when there is nothing to stop, unless a package or a unit file that is pending
     brings it.
     """
-    return Done(f"The named service {name} is not available", missing=[*_missing_facts(name), OPEN])
+    comment = f"The named service {name} is not available{_meant(name)}"
+    return Done(comment, missing=[*_missing_facts(name), OPEN])
+
+
+def _meant(name: str) -> str:
+    """The service that was probably meant by the name of none, to end a sentence; mostly empty."""
+    folders = [os.path.dirname(path) for path in islice(_definitions(name), 5)]
+    known = [entry for folder in folders if file.is_dir(folder) for entry in file.listdir(folder)]
+    names = {entry.removesuffix(".service").casefold(): entry for entry in known}
+    near = difflib.get_close_matches(name.casefold(), names, 1, 0.75)
+    return f": did you mean {names[near[0]].removesuffix('.service')}?" if near else ""
 
 
 def _missing_facts(name: str) -> list[tuple[str, str]]:

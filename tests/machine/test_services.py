@@ -667,3 +667,11 @@ def test_a_template_names_its_default_instance(debian: Debian) -> None:
     debian.tree(it="many@: {service.enabled: []}\n")
     comment = debian.results("sls", "it", code=2)["many@"]["comment"]
     assert comment == "many@.service is a template: name an instance of it, many@main"
+
+
+def test_a_service_that_is_not_there_names_one_that_is(debian: Debian) -> None:
+    debian.tree(it="CRON: {service.running: []}\ncorn: {service.dead: []}\nz: {service.dead: []}\n")
+    for words in (["--test"], []):
+        found = debian.results("sls", "it", *words, code=2)
+        told = {key: each["comment"].partition("not available")[2] for key, each in found.items()}
+        assert told == {"CRON": ": did you mean cron?", "corn": ": did you mean cron?", "z": ""}
