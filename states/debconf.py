@@ -31,7 +31,7 @@ dry_run_check = writing("/var/cache/debconf")
 def _type_problem(data: dict[str, Any]) -> str | None:
     """Name a type that debconf does not have."""
     types = {
-        question: str(answer.get("type", "string"))
+        question: str(answer.get("type", "string")).strip()
         for question, answer in data.items()
         if isinstance(answer, dict)
     }
@@ -63,7 +63,7 @@ def set_(name: Column, data: Data | None = None) -> Planned:
     """Make sure that questions of a package are answered.
 
     name: The package.
-    data: Question -> {type: ..., value: ...}.
+    data: Question -> {type: ..., value: ...}; a list is what is chosen of a multiselect.
 
         mysql-server:
           debconf.set:
@@ -79,7 +79,7 @@ def set_(name: Column, data: Data | None = None) -> Planned:
     for question, answer in (data or {}).items():
         if not isinstance(answer, dict) or not {"type", "value"} <= set(answer):
             raise StateFailed(f"{question}: an answer has a `type` and a `value`")
-        kind, value = str(answer["type"]), without_end(_text(answer["value"]))
+        kind, value = str(answer["type"]).strip(), without_end(_text(answer["value"]))
         if _answered(name, question, kind, value):
             comments.append(f"Unchanged answers: {question}")
             continue
@@ -159,7 +159,10 @@ def _answered(owner: str, question: str, kind: str, value: str) -> bool:
 
 
 def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """An answer as debconf has it: several of a multiselect in one line, nothing for null."""
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 __func_alias__ = {"set_": "set"}

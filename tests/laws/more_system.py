@@ -78,6 +78,16 @@ SCENARIOS = [
     on("pkg.uptodate name=all pkgs=[tar] refresh=false", "apt-get dist-upgrade -y -q", plans=False),
     on("debconf.set name=tzdata data='{tzdata/Areas: {type: select, value: Asia}}'"),
     on("debconf.set name=' tzdata '", data={"tzdata/x": {"type": "string", "value": " a  b "}}),
+    on(
+        "debconf.set name=tzdata",
+        "echo tzdata tzdata/many multiselect a, b | debconf-set-selections; "
+        "echo tzdata tzdata/no string | debconf-set-selections; ",
+        data={
+            "tzdata/many": {"type": " multiselect", "value": ["a", "b"]},
+            "tzdata/no": {"type": "string", "value": None},
+        },
+        plans=False,
+    ),
     on("debconf.set name=tzdata", plans=False),
     on(
         "debconf.set name=tzdata data='{tzdata/Areas: Asia}'",

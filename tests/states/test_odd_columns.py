@@ -60,3 +60,4 @@ def test_a_type_that_debconf_has_not_is_no_matter_of_lines(machine: Machine) -> 
     machine.write(a="a:\n  debconf.set:\n    - data: {a: {type: word, value: x}}\n")
     told = machine("check", "a", code=1).stdout
     assert "no type 'word'" in told and "line end" not in told
+    assert "write `- data:`" not in told, "it is a mapping"

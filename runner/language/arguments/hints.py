@@ -62,6 +62,8 @@ def unknown(
 def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str | None:
     """The hint for a value that is not what the argument takes. title: what it takes, in words."""
     first = next(iter(value), None) if isinstance(value, list | dict) else None
+    if title.startswith("a mapping" if isinstance(value, dict) else "a list") and first is not None:
+        return None  # it is one: what is wrong is in it
     if "file mode" in title:
         return _mode(key, value)
     options = list(options)
