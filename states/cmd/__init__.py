@@ -139,7 +139,7 @@ def script(
             - creates: /var/lib/cluster/done
     """
     command.refuse_password()
-    url, _, words = (source or name).partition(" ")
+    url, words = _split(source or name)
     local = file.fetched(url)
     if local is None:
         missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
@@ -218,6 +218,13 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
 
 def _chosen(arguments: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: arguments[name] for name in names if name in arguments}
+
+
+def _split(text: str) -> tuple[str, str]:
+    """A script and its arguments; the name of a file may have blanks itself."""
+    url, _, words = text.partition(" ")
+    whole = bool(words) and url.startswith(("salt://", "/")) and file.fetched(text) is not None
+    return (text, "") if whole else (url, words)
 
 
 def _refuse_interpreter(head: bytes, url: str) -> None:

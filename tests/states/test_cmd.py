@@ -235,6 +235,7 @@ source: {cmd.script: [{name: 'any q'}, {source: 'salt://args.sh z'}]}
 both: {cmd.script: [{name: 'salt://args.sh a b'}, {args: c}]}
 hostile: {cmd.script: [{source: 'salt://args.sh'}, {args: "a; echo $HOME `id` * > 'x y'"}]}
 in a list: {cmd.script: [{source: 'salt://args.sh'}, {args: ['$HOME;', '>x']}]}
+spaced: {cmd.script: [{source: 'salt://an odd/name d.sh'}, {args: x}]}
 named so: {cmd.script: [{name: 'any $HOME && b'}, {source: 'salt://args.sh'}]}
 open: {cmd.script: [{source: 'salt://args.sh'}, {args: "it's"}]}
 module:
@@ -249,7 +250,9 @@ module:
 
 def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
     machine.write(a=WITH_ARGUMENTS)
-    (machine.folder / "states/args.sh").write_text("#!/bin/sh\nprintf '%s,' \"$@\"\n")
+    (machine.folder / "states/an odd").mkdir()
+    for name in ("args.sh", "an odd/name d.sh"):
+        (machine.folder / "states" / name).write_text("#!/bin/sh\nprintf '%s,' \"$@\"\n")
     done = machine.results("sls", "a", code=2)
     assert done.pop("open")["comment"] == 'the arguments "it\'s" have a quote without an end'
     found = {"module": done.pop("module")["comment"]}
@@ -262,6 +265,7 @@ def test_where_a_script_has_its_arguments_from(machine: Machine) -> None:
         "both": "a,b,c,",
         "hostile": "a;,echo,$HOME,`id`,*,>,x y,",
         "in a list": "$HOME;,>x,",
+        "spaced": "x,",
         "named so": "$HOME,&&,b,",
         "module": "$(id),x y,|;,a $HOME;,a b,1,",
     }

@@ -124,7 +124,7 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
             yield _missing(world, chunk, what, hint, place.source)
         return
-    if " " in url and world.takes_words(chunk.function):
+    if " " in url and world.takes_words(chunk.function) and not tree.fetch(url, env):
         url = url.partition(" ")[0]
     file = tree.fetch(url, env)
     folder = file is None and _is_folder(url, env, tree)
