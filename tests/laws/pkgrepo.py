@@ -70,7 +70,11 @@ SCENARIOS = [
     ),
     repo(
         "managed gpgcheck=1 allow_insecure_key=true",
-        key_text="-----BEGIN PGP PUBLIC KEY BLOCK-----\n",
+        key_text="-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n-----END PGP PUBLIC KEY BLOCK-----\n",
+    ),
+    repo(
+        "managed key_text='-----BEGIN PGP PUBLIC KEY BLOCK-----'",
+        fails="is damaged: it ends before its armour does",
     ),
     repo("managed key_url=/nowhere.asc", fails="does not exist"),
     repo("managed key_url=/etc/hostname", fails="the key /etc/hostname is no OpenPGP key"),

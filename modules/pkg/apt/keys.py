@@ -15,6 +15,7 @@ from runner.api import StateFailed
 
 KEYRINGS = "/etc/apt/keyrings"
 TRUSTED = "/etc/apt/trusted.gpg.d"
+_ARMOUR = b"-----BEGIN PGP PUBLIC KEY BLOCK"
 
 
 def from_url(url: str) -> bytes:
@@ -94,12 +95,16 @@ def shaped(key: bytes, path: str) -> bytes:
     """The key as apt wants it at a path: ASCII armour at *.asc, binary elsewhere. Raises
     StateFailed for a damaged key.
     """
-    armoured = key.lstrip().startswith(b"-----BEGIN PGP")
-    if not armoured or path.endswith(".asc"):
-        return key
+    armoured = key.lstrip().startswith(_ARMOUR)
+    if not armoured:
+        return _in_armour(key) if path.endswith(".asc") and key else key
     blocks = re.findall(
         rb"-----BEGIN PGP[^\n]*\n(?:[^\n]+:[^\n]*\n)*\s*(.*?)-----END PGP", key, re.S
     )
+    if len(blocks) != key.count(b"-----BEGIN PGP"):
+        raise StateFailed(f"the key for {path} is damaged: it ends before its armour does")
+    if path.endswith(".asc"):
+        return key
     try:
         return b"".join(
             base64.b64decode(re.sub(rb"(?m)^=\S{4}\s*$", b"", block)) for block in blocks
@@ -108,9 +113,16 @@ def shaped(key: bytes, path: str) -> bytes:
         raise StateFailed(f"the key for {path} is damaged: {problem}") from None
 
 
+def _in_armour(key: bytes) -> bytes:
+    lines = base64.encodebytes(key)
+    return _ARMOUR + b"-----\n\n" + lines + _ARMOUR.replace(b"BEGIN", b"END") + b"-----\n"
+
+
 def is_openpgp(key: bytes) -> bool:
-    """Return whether something looks like a key, and not like the page of an error."""
-    return key.lstrip().startswith(b"-----BEGIN PGP") or key[:1] >= b"\x80"
+    """Return whether something looks like a key, and not like the page of an error, or a
+    signature.
+    """
+    return key.lstrip().startswith(_ARMOUR) or key[:1] >= b"\x80"
 
 
 def place(name: str, armoured: bool) -> str:

@@ -55,6 +55,14 @@ def test_armour_is_for_asc_alone() -> None:
 def test_damaged_armour_is_told() -> None:
     with pytest.raises(StateFailed, match="is damaged"):
         keys.shaped(ARMOUR % b"abc", "/x.gpg")
+    for path in ("/x.gpg", "/x.asc"):
+        with pytest.raises(StateFailed, match="it ends before its armour does"):
+            keys.shaped(ARMOURED.partition(b"-----END")[0], path)
+
+
+def test_a_binary_key_is_armoured_where_apt_expects_armour() -> None:
+    put = keys.shaped(PACKET, "/etc/apt/keyrings/x.asc")
+    assert keys.is_openpgp(put) and keys.shaped(put, "x.gpg") == PACKET
 
 
 def test_a_key_server_is_asked(server: str) -> None:
