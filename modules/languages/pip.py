@@ -182,7 +182,13 @@ def change(
 def _said(done: cmd.Completed) -> str:
     """What pip printed, as Salt puts it together, without tracebacks of its own."""
     out, errors = map(cmd.without_traceback, (done.stdout, done.stderr))
-    return f"{out} {errors}".rstrip()
+    return f"{out} {errors}".rstrip() + _MANAGED * ("externally-managed-environment" in errors)
+
+
+_MANAGED = (
+    "\nin a state: `- bin_env:` is the path of a virtualenv.managed, or"
+    " `- extra_args: --break-system-packages`"
+)
 
 
 _ELSEWHERE = ("--target", "-t", "--root", "--prefix")  # than where this Python has its packages
