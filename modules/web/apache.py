@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 
 from modules import _paths, cmd, file
@@ -65,7 +66,16 @@ def exists(kind: str, name: str) -> None:
             missing=[("pkg", "apache2"), ("file", path)],
         )
     if not file.exists(path):
-        raise StateFailed(f"{path} does not exist", missing=("file", path))
+        near = difflib.get_close_matches(name, _available(kind), 1, 0.6)
+        meant = f": did you mean {near[0]}?" if near else ""
+        raise StateFailed(f"{path} does not exist{meant}", missing=("file", path))
+
+
+def _available(kind: str) -> list[str]:
+    suffix = SUFFIXES[kind]
+    folder = f"{ROOT}/{FOLDERS[kind]}-available"
+    names = file.listdir(folder) if file.is_dir(folder) else ()
+    return [name.removesuffix(suffix) for name in names if name.endswith(suffix)]
 
 
 @changer

@@ -27,7 +27,7 @@ def on(function: str, enabled: bool = False, there: bool = True, **given: Any) -
         f" /etc/apache2/{folder}-enabled/$1.{suffix}' >a2dis{kind}; chmod 755 a2*; "
     )
     prepare = tools + made if there else ""
-    return scenario(f"apache_{function}", name="x", machine=True, prepare=prepare, **given)
+    return scenario(f"apache_{function}", machine=True, prepare=prepare, **{"name": "x", **given})
 
 
 SCENARIOS = [
@@ -36,4 +36,5 @@ SCENARIOS = [
     on("module.enabled", plans=False, enabled=True),
     on("site.disabled", plans=False),
     on("conf.enabled", fails="it comes with apache2", there=False),
+    on("module.enabled", name="xx", fails="xx.load does not exist: did you mean x?"),
 ]
