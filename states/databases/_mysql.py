@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from modules.databases import mysql
+from runner.api.claims import Trap
 
 # what all of these come after
 SERVER = (
@@ -17,3 +20,11 @@ TOLD_APART_BY = (
     " connection_default_group"
 )
 REASON = " ({reason})"
+
+
+def whole_account(argument: str, user: str, host: object) -> Iterator[Trap]:
+    """What is told of `bob@localhost` where the user of an account is meant."""
+    first, at, last = (part.strip("'`") for part in user.rpartition("@"))
+    if at and host is None:
+        message = f"{argument}: {user} is taken for the user of an account at localhost"
+        yield Trap(argument, message, f"write `- {argument}: {first}` and `- host: {last}`")

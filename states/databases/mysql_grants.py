@@ -13,7 +13,7 @@ from runner.api import Check, Line, NameOrEmpty, Planned, StateFailed, promised
 from runner.api.claims import Trap
 from runner.api.kinds import Kind, Wording
 from runner.api.opposite import Opposite
-from states.databases._mysql import REASON, SERVER
+from states.databases._mysql import REASON, SERVER, whole_account
 
 Database = Annotated[
     Line,
@@ -47,9 +47,18 @@ GRANT = Kind(
 
 
 def traps(
-    fun: str, name: str, database: object = None, escape: object = True, **_: object
+    fun: str,
+    name: str,
+    database: object = None,
+    user: object = "",
+    host: object = None,
+    escape: object = True,
+    **_: object,
 ) -> Iterator[Trap]:
-    """A name with a wildcard, or with what keeps one from being one, that is taken as it is."""
+    """A name with a wildcard, or with what keeps one from being one, that is taken as it is; an
+    account as SQL names it.
+    """
+    yield from whole_account("user", str(user), host)
     first = mysql.database_of(str(database))
     if escape and ("%" in first or "\\" in first):
         message = f"database: the rights are on a database that is called {first}"

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from modules.databases import mysql
 from modules.databases.mysql import ChosenLogin, Connection, Login, MysqlServer
 from runner.api import Line, Planned
+from runner.api.claims import Trap
 from runner.api.kinds import Kind, Property, Wording, comes_after
 from runner.api.opposite import Opposite
 from states.databases import _mysql
@@ -31,6 +34,11 @@ USER = Kind(
     REMOVED,
     REASON,
 )
+
+
+def traps(fun: str, name: str, host: object = None, **_: object) -> Iterator[Trap]:
+    """An account as SQL names it, in the place of its user."""
+    return _mysql.whole_account("name", name, host)
 
 
 def present(

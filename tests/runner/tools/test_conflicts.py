@@ -506,6 +506,15 @@ def test_times_of_cron_that_are_not_meant(
         (rf"mysql_grants.present: [{GRANT}, {{database: 'a\_%.*'}}]", "on a database that is"),
         (rf"mysql_grants.present: [{GRANT}, {{database: 'a\_%.*'}}, {{escape: false}}]", ""),
         (f"mysql_grants.present: [{GRANT}, {{database: a_b.*}}]", ""),
+        (
+            "mysql_user.present: [{name: bob@web}, {password: x}]",
+            "bob@web is taken for the user of",
+        ),
+        ("mysql_user.present: [{name: bob@web}, {host: '%'}, {password: x}]", ""),
+        (
+            "mysql_grants.absent: [{grant: all}, {database: a.*}, {user: bob@web}]",
+            "user: bob@web is",
+        ),
         (f"ssh_auth.present: [{KEY}]", "the key is one of ssh-ed25519, and sshd passes over it"),
         (f"ssh_auth.present: [{KEY}, {{enc: ed25519}}]", ""),
         (f"ssh_auth.manage: [{{user: zoe}}, {{ssh_keys: [{DIGITS}]}}]", "one of ssh-ed25519, and"),
