@@ -172,14 +172,15 @@ def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str 
     operator, bare = _operator(want)
     if operator in ("=", "==") and not {"*", ","} & set(want) and not ignore_epoch:
         return bare
-    there = pkg.provider().versions(name)
-    for version in there:
+    for version in pkg.provider().versions(name):
         if fits(version, want, ignore_epoch):
             return version
-    raise StateFailed(
-        f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})",
-        missing=LISTS,
-    )
+    raise StateFailed(f"No version of '{name}' matches {want}{_there(name)}", missing=LISTS)
+
+
+def _there(name: str) -> str:
+    """The versions of a package that there are, for a message."""
+    return f" (there are {', '.join(pkg.provider().versions(name)) or 'none'})"
 
 
 def refresh_lists(valid: int) -> bool:
@@ -201,7 +202,7 @@ def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str])
     for package, version in targets.items():
         if version and package in newest and not _is_available(package, version):
             words = getattr(manager, "UNKNOWN_VERSION", package_manager.UNKNOWN_VERSION)
-            problems.append(words.format(name=package, version=version))
+            problems.append(words.format(name=package, version=version) + _there(package))
     if problems:
         raise StateFailed(
             PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in problems), missing=LISTS

@@ -128,7 +128,11 @@ SCENARIOS = [
         "installed name=nosuchpackage refresh=false",
         fails="E: Unable to locate package nosuchpackage",
     ),
-    on("installed", version="9.9", fails="E: Version '9.9' for 'greeting' was not found"),
+    on(
+        "installed",
+        version="9.9",
+        fails="E: Version '9.9' for 'greeting' was not found (there are 2.0, 1.0)",
+    ),
     on("installed sources='[{greeting: /srv/greeting.deb}]'", DEB),
     on("installed sources='[{greeting: file:///srv/greeting.deb}]'", DEB + OLD, plans=False),
     on(
