@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from modules.firewalls import iptables
-from runner.api import Plan, Planned, Record, StateFailed, here
+from runner.api import Named, Plan, Planned, Record, StateFailed, here
 from states._tools import explained
 
 Position = int | Literal["last"]
+# whatever the program has; also what commands of guards take by the same name
+Option = Annotated[Any, Named(lambda name: True, ("timeout",))]
 
 
 class WantedRule(Record):

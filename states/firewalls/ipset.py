@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from modules.firewalls import ipset
 from runner.api import Duration, Line, Name, OneOrMany, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 from states._tools import explained
+from states.firewalls._iptables import Option
 
 Family = Literal["ipv4", "ipv6"]
 FLAGS = ("comment", "counters", "skbinfo", "forceadd")
 
 
-def set_present(name: Name, set_type: Name, family: Family = "ipv4", **options: Any) -> Planned:
+def set_present(name: Name, set_type: Name, family: Family = "ipv4", **options: Option) -> Planned:
     """Make sure that there is a set.
 
     Any other argument is an option of ipset: range (a bitmap needs it), timeout, hashsize, maxelem,
@@ -96,8 +97,8 @@ def present(
     entry: One entry or several.
     family: Ignored; it stands in the comment of the result only.
     set_name: The set; without it `name`.
-    comment: A comment that is kept with each entry.
-    timeout: Seconds until a new entry goes by itself.
+    comment: A comment that is kept with each entry, unless it has its own.
+    timeout: Seconds until a new entry goes by itself, unless it has its own.
 
         offices:
           ipset.present:
@@ -108,20 +109,21 @@ def present(
     where = set_name or name
     failed = f"Failed to add to set {where} for family {family}.\nError: "
     extra = f' comment "{_comment(comment)}"' if comment else ""
+    last = f" timeout {timeout}" if timeout is not None else ""
     there = _set(where, failed)
     comments, missing = [], []
     for element in _entries(entry):
-        wanted = _wanted(failed, there, f"{element}{extra}")
+        commented = element + extra * (" comment " not in element)
+        wanted = _wanted(failed, there, commented)
         if all(there.entries.get(key) == text for key, text in wanted.items()):
             comments.append(f"entry for {element} already in set {where} for {family}")
         else:
-            missing.append(f"{element}{extra}")
+            missing.append(commented + last * (" timeout " not in element))
             comments.append(f"entry {element} would be added to set {where} for family {family}")
     if not missing:
         return "\n".join(comments)
     yield Plan({"locale": name}, "\n".join(comments))
-    last = f" timeout {timeout}" if timeout is not None else ""
-    _change(failed, *(f"add {where} {element}{last}" for element in missing))
+    _change(failed, *(f"add {where} {element}" for element in missing))
     return "\n".join(comments).replace(" would be added ", " added ")
 
 

@@ -10,6 +10,7 @@ from modules.firewalls import iptables
 from runner.api import AbsolutePath, Done, Name, Pattern, Plan, Planned, StateFailed
 from runner.api.kinds import comes_after
 from states.firewalls._iptables import (
+    Option,
     Position,
     WantedRule,
     alter,
@@ -39,7 +40,7 @@ def append(
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
     position: Position | None = None,
-    **rule: Any,
+    **rule: Option,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last.
 
@@ -88,7 +89,7 @@ def insert(
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
-    **rule: Any,
+    **rule: Option,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes at a position (1 is the first).
     The rest as append.
@@ -134,7 +135,7 @@ def delete(
     family: Family = "ipv4",
     save: bool | AbsolutePath = False,
     rules: Rules | None = None,
-    **rule: Any,
+    **rule: Option,
 ) -> Planned:
     """Make sure that a chain does not have a rule.
 

@@ -134,6 +134,23 @@ drop them:
     - chain: INPUT
     - match-set: blocked src
     - jump: DROP
+while:
+  ipset.set_present:
+    - set_type: hash:ip
+    - timeout: 0
+    - comment: True
+its entries:
+  ipset.present:
+    - set_name: while
+    - entry: [192.0.2.1 comment own, 192.0.2.2]
+    - comment: ours
+    - timeout: 5000
+who knocks:
+  iptables.append:
+    - chain: INPUT
+    - jump: SET
+    - add-set: while src
+    - timeout: 60
 """
 
 
@@ -141,7 +158,7 @@ def test_ipset(debian: Debian) -> None:
     debian.run("systemctl stop firewalld")
     debian.tree(sets=SETS)
     dry = debian.results("sls", "sets", "--test", code=None)
-    assert [dry[name]["result"] for name in ("blocked", "bad networks")] == [None, None], dry
+    assert {result["result"] for result in dry.values()} == {None}, dry
     assert debian.read("ipset list -name") == ""
     debian.results("sls", "sets")
     entries = debian.read("ipset save blocked").splitlines()[1:]
@@ -149,7 +166,13 @@ def test_ipset(debian: Debian) -> None:
         'add blocked 192.0.2.0/24 comment "not here"',
         'add blocked 198.51.100.7 comment "not here"',
     ]
-    assert "--match-set blocked src -j DROP" in debian.read("iptables -S INPUT")
+    rules = debian.read("iptables -S INPUT")
+    assert (
+        "--match-set blocked src -j DROP" in rules and "--add-set while src --timeout 60" in rules
+    )
+    kept = debian.read("ipset save while")
+    assert " timeout 0 " in kept.splitlines()[0] and 'comment "own"' in kept and "ours" in kept
+    assert kept.count(" timeout ") == 3, kept
     assert not [name for name, again in debian.results("sls", "sets").items() if again["changes"]]
 
 

@@ -42,6 +42,7 @@ timeout to to-destination to-port to-ports to-source total-nodes tproxy-mark ttl
 type ulog-cprange ulog-nlgroup ulog-prefix ulog-qthreshold xor-mark xor-tos
 """
 OF_TARGETS = frozenset(_OF_TARGETS.split())
+OF_TWO = ("add-set", "del-set")  # their value is two words
 
 
 def program(family: str, name: str = "") -> str:
@@ -69,7 +70,10 @@ def rule(options: Mapping[str, Any]) -> str:
     words += [*protocols[:1], *_matched(matches, left), *_always_first(matches, left)]
     jump = [_option("--jump", left.pop("jump"))] if "jump" in left else []
     last = sorted(key for key in left if key in OF_TARGETS)
-    behind = [_joined(f"--{key}", _quoted(str(left.pop(key)), " ")) for key in last]
+    behind = [
+        _joined(f"--{key}", _quoted(str(left.pop(key)), "'\"\\" if key in OF_TWO else " "))
+        for key in last
+    ]
     for key, value in left.items():
         needed = MATCHES.get(key)
         words += [f"-m {needed}"] if needed and needed not in matches else []

@@ -48,6 +48,10 @@ RULES: list[tuple[dict[str, Any], str]] = [
         "--jump DNAT --random --to-destination 1.2.3.4",
     ),
     ({"goto": "web"}, "--goto web"),
+    (
+        {"jump": "SET", "add-set": "seen src,dst", "exist": "", "timeout": 60},
+        "--jump SET --add-set seen src,dst --exist --timeout 60",
+    ),
 ]
 
 
