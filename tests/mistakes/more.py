@@ -5,6 +5,24 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a top file of another name",
+        "base:\n  «'*':\n    - a\n    - b.c\n",
+        "'*' in state 'base' in SLS 'web' is a target of a top file, and no state",
+        "top.sls, or what `state_top` in the configuration names",
+    ),
+    Mistake(
+        "a top file of another name, for a machine by its ID",
+        "base:\n  «web1:\n    - a\n    - b.c\n    - d.e\n",
+        "'web1' in state 'base' in SLS 'web' is a target of a top file",
+        "`state_top`",
+    ),
+    Mistake(
+        "a top file of another name, by grains",
+        "base:\n  «'roles:web':\n    - match: grain\n    - a\n",
+        "is a target of a top file",
+        "`state_top`",
+    ),
+    Mistake(
         "a key that a variable of a loop names",
         "{% set parts = {'x': 1} %}\n{% for part in ['server'] %}\n{% if «parts[part] %}\n{% endif %}\n"
         "{% endfor %}\n",

@@ -182,6 +182,15 @@ class Sls:
                 f" {declaration.id}`",
             )
             return
+        if structure_hints.is_of_top_file(key, entries):
+            self._problem(
+                f"'{key}' in state '{declaration.id}' in SLS '{declaration.sls}' is a target of a"
+                " top file, and no state",
+                at,
+                "the top file is top.sls, or what `state_top` in the configuration names",
+            )
+            self.lost.append(declaration.id)
+            return
         body = Body(state, [], at)
         before = len(self.problems)
         if isinstance(entries, str) and not function and extending:

@@ -132,6 +132,19 @@ def of_another_tool(word: str) -> str | None:
     return None
 
 
+def is_of_top_file(key: str, entries: Value) -> bool:
+    """Return whether that is a target with its SLS files, where a state belongs."""
+    if not isinstance(entries, list):
+        return False
+    names = [entry for entry in entries if isinstance(entry, str)]
+    others = [entry for entry in entries if not isinstance(entry, str)]
+    marked = any(mark in key for mark in "*?@:") and bool(names)
+    named = sum("." in name for name in names) > 1  # no function has a dot there
+    return (marked or named) and all(
+        type(entry) is not list and "match" in entry for entry in others
+    )
+
+
 def not_indented(item: Item, items: Sequence[Item]) -> str | None:
     """The cure for an item of a list that stands beside the argument whose list it is."""
     above = items[items.index(item) - 1]
