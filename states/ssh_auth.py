@@ -37,8 +37,8 @@ def dry_run_check(
 def traps(
     fun: str, name: str, enc: object = None, options: object = None, **arguments: object
 ) -> Iterator[Trap]:
-    """Keys that sshd passes over: of another kind than the line says, or with an option without
-    quotes.
+    """Keys that sshd passes over: of another kind than the line says, cut short, or with an option
+    without quotes.
     """
     if fun == "absent" or arguments.get("source"):
         return
@@ -51,6 +51,9 @@ def traps(
             message = f"the key is one of {real}, and sshd passes over it as one of {key.kind}"
             hint = f"write {real} before it" if written else f"`- enc: {real}`"
             yield Trap("enc" if enc and not written else "name", message, hint)
+        elif real and not keys.is_whole(key.key):
+            message = "a part of the key is missing, and sshd passes over it"
+            yield Trap("name", message, "copy the whole line of the .pub file")
         own = written.options if written else ""
         said = options if isinstance(options, list) else [options or ""]
         for option in keys.option_list(own or ",".join(map(str, said))):

@@ -74,6 +74,18 @@ def kind_within(digits: str) -> str:
     return name if re.fullmatch(KINDS, name) else ""
 
 
+def is_whole(digits: str) -> bool:
+    """Return whether a key ends where the last of its parts does, each of which says its length."""
+    try:
+        decoded = binascii.a2b_base64(digits)
+    except binascii.Error:
+        return False
+    at = 0
+    while at < len(decoded):
+        at += 4 + int.from_bytes(decoded[at : at + 4], "big")
+    return at == len(decoded)
+
+
 def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
     """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is
     no key.

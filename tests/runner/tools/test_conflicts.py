@@ -517,6 +517,7 @@ def test_times_of_cron_that_are_not_meant(
         ),
         (f"ssh_auth.present: [{KEY}]", "the key is one of ssh-ed25519, and sshd passes over it"),
         (f"ssh_auth.present: [{KEY}, {{enc: ed25519}}]", ""),
+        (f"ssh_auth.present: [{KEY[:-8]}}}, {{enc: ed25519}}]", "a part of the key is missing"),
         (f"ssh_auth.manage: [{{user: zoe}}, {{ssh_keys: [{DIGITS}]}}]", "one of ssh-ed25519, and"),
         (f"ssh_auth.present: [{{user: zoe}}, {{name: ssh-ed25519 {DIGITS}}}]", ""),
         (f"ssh_auth.present: [{KEY}, {{enc: ed25519}}, {{options: [from=::1]}}]", "value of from"),
