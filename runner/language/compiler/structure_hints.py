@@ -141,7 +141,7 @@ def is_of_top_file(key: str, entries: Value) -> bool:
     marked = any(mark in key for mark in "*?@:") and bool(names)
     named = sum("." in name for name in names) > 1  # no function has a dot there
     return (marked or named) and all(
-        type(entry) is not list and "match" in entry for entry in others
+        isinstance(entry, Mapping) and "match" in entry for entry in others
     )
 
 
