@@ -117,7 +117,9 @@ def _read(user: str) -> tuple[str, ...]:
 def _listed(user: str) -> tuple[str, ...]:
     done = probe([*_of(user), "-l"])
     if done.retcode and "no crontab for" not in done.stderr:
-        raise CommandFailed(f"crontab: {done.stderr.strip()}")
+        allowed = re.search("cannot use|not allowed to use", done.stderr) is None
+        cure = "" if allowed else " (/etc/cron.allow and /etc/cron.deny say who may)"
+        raise CommandFailed(f"crontab: {done.stderr.strip()}{cure}")
     lines = split(done.stdout) if not done.retcode else []
     return tuple(lines)
 

@@ -249,3 +249,16 @@ def test_an_entry_comes_after_the_user_that_runs_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("modules.cron.caller", lambda: "deploy")
     assert list(cron.autorequire("/bin/job")) == [("user", "deploy")]
     assert list(cron.autorequire("/bin/job", user="app")) == [("user", "app")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["The user zoe cannot use this program", "You (zoe) are not allowed to use this program"],
+)
+def test_who_may_have_no_crontab_is_told_where_that_is_said(tab: Machine, words: str) -> None:
+    program = tab.folder / "programs/crontab"
+    program.write_text(f"#!/bin/sh\necho '{words} (crontab)' >&2\nexit 1\n")
+    tab.write(a="job: {cron.present: []}\n")
+    for more in (["--test"], []):
+        comment = tab.results("sls", "a", *more, code=2)["job"]["comment"]
+        assert comment.endswith("(/etc/cron.allow and /etc/cron.deny say who may)")
