@@ -5,6 +5,17 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a variable that the template does not use",
+        {
+            "web.sls": "a:\n  file.managed:\n    - name: /tmp/x\n    - source: salt://x.j2\n    - template: jinja\n"
+            "    - host_interface: eth0\n    - «zones: [a]\n",
+            "x.j2": "{{ host_interface }}\n",
+        },
+        "file.managed has no argument 'zones'",
+        "the template does not use 'zones' either: remove it",
+        check_only=True,
+    ),
+    Mistake(
         "a top file of another name",
         "base:\n  «'*':\n    - a\n    - b.c\n",
         "'*' in state 'base' in SLS 'web' is a target of a top file, and no state",

@@ -307,6 +307,8 @@ def _unknown(
 ) -> Diagnostic:
     near = _near(schema, binding, key, extra_known)
     hint = why or hints.unknown(str(key), schema.parameters, near, binding.where, value)
+    if not (why or near) and schema.leftover and binding.arguments.get("template"):
+        hint = f"the template does not use {key!r} either: remove it"
     message = f"{binding.where} has no argument {key!r}{IGNORED}"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))
 
