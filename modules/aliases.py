@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from modules import cmd, file
-from modules._texts.lines import encoded, one_line, split
+from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from runner.api import changer
 from runner.api.planning import only_files
 
 PATH = "/etc/aliases"
 
 
-def _lines() -> list[str]:
-    return split(file.text_to_edit(PATH))
+def _text() -> str:
+    return file.text_to_edit(PATH)
 
 
+@once_a_line
 def _split(line: str) -> tuple[str, str]:
     """(alias, target); empty for comments and what goes on on the next line."""
     name, colon, target = line.partition(":")
@@ -25,12 +26,15 @@ def _split(line: str) -> tuple[str, str]:
 
 def list_aliases() -> dict[str, str]:
     """All aliases with their targets."""
-    return {name: target for name, target in map(_split, _lines()) if name}
+    return {name: target for name, target in map(_split, split(_text())) if name}
+
+
+_by_name = LinesBy(lambda line: filter(None, _split(line)[:1]))
 
 
 def get_target(alias: str) -> str:
     """The target of mail for an alias; empty when there is none."""
-    return list_aliases().get(alias, "")
+    return _split(_by_name(_text()).get(alias, [""])[-1])[1]
 
 
 def has_target(alias: str, target: str) -> bool:
@@ -41,19 +45,20 @@ def has_target(alias: str, target: str) -> bool:
 def set_target(alias: str, target: str) -> bool:
     """Let mail for an alias go to a target."""
     alias, target = one_line(alias, "the alias"), one_line(target, "the target of the alias")
-    lines = _lines()
-    at = [index for index, line in enumerate(lines) if _split(line)[0] == alias]
+    lines = split(text := _text())
+    numbered = enumerate(lines) if alias in _by_name(text) else ()
+    at = [index for index, line in numbered if _split(line)[0] == alias]
     if at:
         lines[at[0]] = f"{alias}: {target}"
     else:
         lines.append(f"{alias}: {target}")
-    _write([line for index, line in enumerate(lines) if index not in at[1:]])
+    _write([line for index, line in enumerate(lines) if index not in at[1:]] if at[1:] else lines)
     return True
 
 
 def rm_alias(alias: str) -> bool:
     """Remove an alias."""
-    _write([line for line in _lines() if _split(line)[0] != alias])
+    _write([line for line in split(_text()) if _split(line)[0] != alias])
     return True
 
 

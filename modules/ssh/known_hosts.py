@@ -98,7 +98,10 @@ _by_name = LinesBy(_hosts)
 def _is_of(line: str, name: str) -> bool:
     """Return whether a line that hides its host is about this one."""
     salt = _names(line)
-    return isinstance(salt, bytes) and fields(line)[0] == _hidden(salt, name)
+    if not isinstance(salt, bytes):
+        return False
+    hidden = _hidden(salt, name)
+    return line.lstrip(" \t").startswith((f"{hidden} ", f"{hidden}\t"))
 
 
 def _told(path: str, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules import _paths, sysctl
+from modules import _paths, aliases, sysctl
 from modules.ssh import keys
 from runner.api import cached_look, forget_looks, running
 
@@ -93,3 +93,22 @@ def test_files_that_the_start_reads_are_read_once_for_each_version(
             lost = sysctl.lost_at_start("vm.a", "2", f"{sysctl.FOLDER}/50-own.conf")
             assert f"sets it to {last}: {files[-1]} is read" in lost
     assert read == [*found[::-1], found[-1]]
+
+
+def test_an_alias_is_looked_for_in_the_lines_that_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many states looked at all that those before it had added."""
+    texts = ["".join(f"a{n}: b{n}\n" for n in range(count)) for count in range(30)]
+    looked: list[str] = []
+    parse = aliases._split
+
+    def split(line: str) -> tuple[str, str]:
+        looked.append(line)
+        return parse(line)
+
+    monkeypatch.setattr(aliases, "_split", split)
+    for count, text in enumerate(texts):
+        monkeypatch.setattr(aliases.file, "text_to_edit", lambda _, text=text: text)
+        last = f"a{count - 1}"
+        assert aliases.get_target(last) == (f"b{count - 1}" if count else "")
+        assert not aliases.has_target(f"a{count}", "b")
+    assert len(looked) < 100
