@@ -5,6 +5,18 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "a handler that is notified beside the function",
+        "nginx:\n  pkg.installed: []\n  notify: «restart nginx\n",
+        "is not formed as a list, but is a text",
+        "`notify` is an argument: indent it and put `- ` before it",
+    ),
+    Mistake(
+        "a resource of Puppet",
+        "«package { 'nginx': ensure => installed }\n",
+        "is not a dictionary",
+        "that is Puppet's way: write `nginx:` and below it, indented, `pkg.installed: \\[\\]`",
+    ),
+    Mistake(
         "a variable that the template does not use",
         {
             "web.sls": "a:\n  file.managed:\n    - name: /tmp/x\n    - source: salt://x.j2\n    - template: jinja\n"

@@ -69,6 +69,13 @@ def body_hint(id_: str, value: Value) -> str:
     theirs = other_tools.argument_word(id_)
     if theirs and theirs.text:
         return theirs.hint(id_, "module.function")
+    resource = pattern(r"""(\w+) *\{ *['"]([^'"]+)""").match(id_)
+    if resource:
+        row = other_tools.function_word(resource[1])
+        function = row.names[0] if row and row.names else "module.function"
+        return (
+            f"that is Puppet's way: write `{resource[2]}:` and below it, indented, `{function}: []`"
+        )
     if id_ == "chain" and isinstance(value, list | str) and value:
         link: Value = value if isinstance(value, str) else value[0]
         link = (
@@ -122,12 +129,14 @@ def dash_without_space(key: str | None, value: Value) -> str | None:
 
 def of_another_tool(word: str) -> str | None:
     """The cure for a word of another tool that stands where a function belongs."""
+    if word in BESIDE:
+        return f"`{word}` is an argument: indent it and put `- ` before it, below the function"
     function, beside = other_tools.function_word(word), other_tools.argument_word(word)
     if function and function.names:
         return f"write `{function.names[0]}:`, and `- ` before each argument below it"
     if beside and beside.text:
         return beside.hint(word, "module.function")
-    if beside and word not in BESIDE:
+    if beside:
         return f"write it as an argument, `- {beside.names[0]}: ...`, below the function"
     return None
 
@@ -164,8 +173,6 @@ def no_function_hint(state: str) -> str:
     theirs = of_another_tool(state)
     if theirs:
         return theirs
-    if state in BESIDE:
-        return f"`{state}` is an argument: indent it and put `- ` before it, below the function"
     return (
         f"write `{state}.FUNCTION:`, or add the function to the list: `runner doc {state}` has them"
     )
