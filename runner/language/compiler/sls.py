@@ -182,14 +182,9 @@ class Sls:
                 f" {declaration.id}`",
             )
             return
-        if structure_hints.is_of_top_file(key, entries):
-            self._problem(
-                f"'{key}' in state '{declaration.id}' in SLS '{declaration.sls}' is a target of a"
-                " top file, and no state",
-                at,
-                "the top file is top.sls, or what `state_top` in the configuration names",
-            )
-            self.lost.append(declaration.id)
+        named = isinstance(entries, list) and str in map(type, entries)
+        if named and structure_hints.is_of_top_file(key, entries):
+            self._of_top_file(declaration, key, at)
             return
         body = Body(state, [], at)
         before = len(self.problems)
@@ -228,6 +223,15 @@ class Sls:
             declaration.bodies[state] = body
         else:  # its mistake is reported; nothing else of it is, nor of those that refer to it
             self.lost += [declaration.id, *map(str, _names(body))]
+
+    def _of_top_file(self, declaration: Declaration, key: str, at: Place) -> None:
+        self._problem(
+            f"'{key}' in state '{declaration.id}' in SLS '{declaration.sls}' is a target of a"
+            " top file, and no state",
+            at,
+            "the top file is top.sls, or what `state_top` in the configuration names",
+        )
+        self.lost.append(declaration.id)
 
     def _failed(self, since: int) -> bool:
         return len(self.problems) > since and any(

@@ -143,8 +143,7 @@ def of_another_tool(word: str) -> str | None:
 
 def is_of_top_file(key: str, entries: Value) -> bool:
     """Return whether that is a target with its SLS files, where a state belongs."""
-    if not isinstance(entries, list):
-        return False
+    assert isinstance(entries, list)
     names = [entry for entry in entries if isinstance(entry, str)]
     others = [entry for entry in entries if not isinstance(entry, str)]
     marked = any(mark in key for mark in "*?@:") and bool(names)
