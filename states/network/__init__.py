@@ -191,7 +191,7 @@ def _verify(tool: NetworkTool, interface: Interface, old: Texts, wanted: Texts) 
         tool.verify(interface.name, old, wanted)
     except StateFailed as failure:
         facts = [("network", other) for other in interface.others()]
-        raise StateFailed(failure.message, missing=facts or failure.missing) from None
+        raise StateFailed(failure.message, missing=[*facts, *failure.missing]) from None
 
 
 @offline_as(lambda interface, was_up, differs: "")  # the next start does

@@ -24,6 +24,12 @@ veth7:
     - mtu: {mtu}
     - up_cmds: echo $IFACE >>/run/came-up
     - enabled: {enabled}
+its slave:
+  network.managed:
+    - name: veth9
+    - type: slave
+    - master: bond9
+    - noifupdown: true
 far:
   network.routes:
     - name: veth7
