@@ -166,6 +166,12 @@ SCENARIOS = [
     crt(**WWW, ca_server="ca", fails="ca_server: a machine without a master cannot"),
     crt(**WWW, signing_policy="www", fails="there is no www in x509_signing_policies"),
     crt(CN="x", fails="signing_private_key is missing"),
+    crt(
+        CN="x",
+        signing_private_key=KEY,
+        authorityKeyIdentifier="keyid,issuer:always",
+        fails="has no other issuer, so write `keyid`",
+    ),
     crt(**{**WWW, "CN": "a\nb"}, fails="CN: expected one line"),
     crt(**WWW, subjectAltName="DNS:a\nb", fails="subjectAltName: a name: expected one line"),
     crt(**WWW, keyUsage="nonsense", fails="keyUsage: 'nonsense' is none of"),

@@ -184,7 +184,7 @@ def _authority_key(given: Given, keys: ExtensionKeys) -> x509.ExtensionType:
         elif always:
             raise CommandFailed(
                 "Could not add authority_cert_issuer and authority_cert_serial_number, but was set"
-                " to always."
+                " to always: a certificate that signs itself has no other issuer, so write `keyid`"
             )
     return x509.AuthorityKeyIdentifier(identifier, issuer, serial)
 
