@@ -7,7 +7,7 @@ from functools import partial
 
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import Line, NonEmptyLine, Planned
+from runner.api import Line, NonEmptyLine, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity
 from states.databases._wording import REMOVED, making
@@ -25,6 +25,7 @@ FOUND = """
 SELECT extversion AS version, nspname AS schema FROM pg_extension
 JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = {}
 """
+AVAILABLE = "SELECT 1 FROM pg_available_extensions WHERE name = {}"
 NEW = {"plpgsql": {"version": "1.0", "schema": "pg_catalog"}}
 
 
@@ -61,7 +62,22 @@ def present(
         Property("version", ext_version, set=lambda new: f"UPDATE TO {literal(new)}"),
         Property("schema", schema, set=lambda new: f"SET SCHEMA {postgres.quoted(new)}"),
     ]
-    return EXTENSION.present(it.row(FOUND, NEW), create, properties, it.alter, name=name)
+    there = it.row(FOUND, NEW)
+    if there is None:
+        _require_files(server, name)
+    return EXTENSION.present(there, create, properties, it.alter, name=name)
+
+
+def _require_files(server: PostgresServer, name: str) -> None:
+    """Raise StateFailed for an extension that the server has no files of. What a pending state
+    brings it does not see.
+    """
+    if not server.select(AVAILABLE.format(literal(name)), [{"new": True}]):
+        raise StateFailed(
+            f"Failed to install extension {name}: the server has no files of it; a package brings"
+            " them, which is to be installed first",
+            missing=("planned", name),
+        )
 
 
 def absent(

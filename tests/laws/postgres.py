@@ -123,6 +123,8 @@ SCENARIOS = [
     on("user.present createdb=true login=true valid_until=2031-05-06", **R),
     on("user.present password=one encrypted=true", **R),
     on("user.present password=one", PASSWORD, plans=False, **R),
+    on("user.present password=", plans=False, **R),
+    on("user.present password=", PASSWORD, **R),
     on("user.present password=one encrypted=true", MD5, PASSWORD, plans=False, **R),
     on("user.present password=two encrypted=false", PASSWORD, **R),
     on("user.present password=one refresh_password=true", PASSWORD, **R, converges=False),
@@ -179,7 +181,7 @@ SCENARIOS = [
     on(
         "extension.present name=nosuch maintenance_db=<db>",
         from_version="1",
-        breaks="Failed to install",
+        fails="Failed to install extension nosuch: the server has no files of it",
     ),
     on(
         "extension.absent name=citext maintenance_db=<db> if_exists=true restrict=true cascade=true"
