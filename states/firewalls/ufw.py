@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from modules.firewalls import ufw
-from runner.api import Group, Line, Name, Plan, Planned, Record
+from runner.api import Check, Group, Line, Name, Plan, Planned, Record
 from runner.api.kinds import comes_after
 from runner.api.offline import at_boot
 from states._rights import only_root
@@ -42,6 +42,14 @@ class Packets(Record):
 
 
 ChosenPackets = Annotated[Packets, Group()]
+# an argument that is ignored would open a port to more than was written
+Refused = Annotated[
+    Any,
+    Check(
+        lambda value: "a rule of ufw has no such argument; without it more packets are meant",
+        f"they have {', '.join(Packets._fields)}: from whom is `source`, to whom `destination`",
+    ),
+]
 
 
 @at_boot(lambda name: "The firewall (ufw) is on at boot")
@@ -104,7 +112,7 @@ def default(
     return f"The default policy for {name} packets is {policy}"
 
 
-def allow(name: Name, packets: ChosenPackets = Packets()) -> Planned:
+def allow(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are let through. A rule with another action for the same packets is
     replaced.
 
@@ -122,7 +130,7 @@ def allow(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     return (yield from _ruled("allow", name, packets))
 
 
-def deny(name: Name, packets: ChosenPackets = Packets()) -> Planned:
+def deny(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are dropped: their sender learns nothing.
 
     name: As of ufw.allow.
@@ -135,7 +143,7 @@ def deny(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     return (yield from _ruled("deny", name, packets))
 
 
-def limit(name: Name, packets: ChosenPackets = Packets()) -> Planned:
+def limit(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are let through, but not for an address that connects six times in
     thirty seconds.
 
@@ -147,7 +155,7 @@ def limit(name: Name, packets: ChosenPackets = Packets()) -> Planned:
     return (yield from _ruled("limit", name, packets))
 
 
-def reject(name: Name, packets: ChosenPackets = Packets()) -> Planned:
+def reject(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are refused, which their sender learns.
 
     name: As of ufw.allow.

@@ -50,6 +50,7 @@ SCENARIOS = [
     on("allow", name="80,8000:8010/tcp"),
     on("allow", name="NoSuchApp", fails="Could not find a profile matching 'NoSuchApp'"),
     on("allow", name="99999/tcp", fails="Bad port"),
+    on("allow", name="22/tcp", others=1, **{"from": "10.0.0.1"}, fails="without it more packets"),
     on("allow", name="22/tcp", source="300.1.1.1", fails="Bad source address"),
     on("allow", name="22/tcp", destination="nowhere", fails="Bad destination address"),
     on("allow", name="22/tcp", interface="eth0 x", fails="interface: 'eth0 x' is not one word"),
