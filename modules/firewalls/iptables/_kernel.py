@@ -126,7 +126,10 @@ def _option(key: str, value: Any) -> str:
     words = [str(word).strip() for word in (value if isinstance(value, list) else [value])]
     plain = [re.sub(r"^(!|not\s)\s*", "", word, flags=re.IGNORECASE) for word in words]
     negated = "! " if plain != words else ""
-    return negated + _joined(key, _quoted(",".join(plain), "'\"\\"))
+    text = ",".join(plain)
+    if len(text) > 1 and text[0] == text[-1] in "'\"":
+        return f"{negated}{key} {text}"  # in quotes of its own, as for a shell
+    return negated + _joined(key, _quoted(text, "'\"\\"))
 
 
 def _joined(key: str, text: str) -> str:

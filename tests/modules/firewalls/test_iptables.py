@@ -49,6 +49,10 @@ RULES: list[tuple[dict[str, Any], str]] = [
     ),
     ({"goto": "web"}, "--goto web"),
     (
+        {"match": "string", "string": '! "GET /a"', "algo": "bm"},
+        '-m string ! --string "GET /a" --algo bm',
+    ),
+    (
         {"jump": "SET", "add-set": "seen src,dst", "exist": "", "timeout": 60},
         "--jump SET --add-set seen src,dst --exist --timeout 60",
     ),
