@@ -53,6 +53,11 @@ def text_about(
     return file.read_table(file_name).decode(encoding, "surrogateescape")
 
 
+def _sign(separator: str) -> str:
+    """What separates an option from its value, whatever blanks are around it."""
+    return separator.strip() or separator
+
+
 @once_a_line
 def _option(line: str, separator: str) -> tuple[str, str | None] | None:
     """(option, value) of a line, without a value (option, None); None for comments, sections, empty
@@ -65,7 +70,7 @@ def _option(line: str, separator: str) -> tuple[str, str | None] | None:
         or _SECTION.match(line)
     ):
         return None
-    key, mark, value = line.partition(separator)
+    key, mark, value = line.partition(_sign(separator))
     if mark:
         return key.strip(), value.strip()
     return (key.strip(), None) if _ALONE.fullmatch(line) else None
@@ -285,7 +290,8 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
     """A text with options set: section -> options, and options before the first section at the top
     level.
     """
-    sign = f" {separator} " if spaces and separator.strip() else separator
+    sign = _sign(separator)
+    sign = f" {sign} " if spaces and sign.strip() else sign
     text = _ended(text)
     for section, options in wanted.items():
         inside = isinstance(options, Mapping)

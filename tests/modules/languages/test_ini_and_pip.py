@@ -73,6 +73,26 @@ def test_options_are_set_and_removed(tmp_path: Path) -> None:
     assert path.read_text() == "; c\n[s]\n# x\nc=2\nn = x\n[t]\nd=4\ne=6\n\n"
 
 
+@pytest.mark.parametrize(
+    ("separator", "present", "line"),
+    [
+        (" = ", "a=1", "a = 2"),
+        ("= ", "a = 1", "a = 2"),
+        (": ", "a:1", "a : 2"),
+        (" ", "a 1", "a 2"),
+    ],
+)
+def test_blanks_around_a_separator_do_not_count(
+    separator: str, present: str, line: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.ini"
+    path.write_text(f"[s]\n{present}\n")
+    for changed in ({"s": {"a": {"before": "1", "after": "2"}}}, {}):
+        with running(HarnessHere()), changes_allowed():
+            assert ini.set_option(str(path), {"s": {"a": 2}}, separator) == changed
+        assert path.read_text() == f"[s]\n{line}\n"
+
+
 def test_an_option_may_have_no_value(tmp_path: Path) -> None:
     path = tmp_path / "my.cnf"
     path.write_text("!includedir /etc/x\n[d]\nskip-name-resolve\n  port = 1\nempty =\n[e]\n")
