@@ -215,7 +215,7 @@ class _KeyEdit:
         missing = [
             f"{key}{self.separator}{value}{self.end}"
             for key, value in wanted.items()
-            if key not in self.seen
+            if key not in self.seen and self.most
         ]
         self.changed += len(missing)
         return missing
