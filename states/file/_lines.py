@@ -133,10 +133,11 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
     words.
 
     Without `ignore_whitespace` the chunk is a regular expression that may match anywhere (a literal
-    if it is none).
+    if it is none); what it calls the end of a line may be CR LF.
     """
     if ignore_whitespace:
         return f"\n{chunk}\n" in f"\n{text}\n" or _has_words(text, chunk)
+    text = text if "\r" in chunk else text.replace("\r\n", "\n")
     try:
         return matches(re.compile(chunk, re.MULTILINE), text)
     except re.error:

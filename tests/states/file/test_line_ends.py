@@ -27,6 +27,7 @@ KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIBBB"
 ME = pwd.getpwuid(os.getuid()).pw_name
 EDITS: list[tuple[Any, dict[str, Any]]] = [
     (append, {"text": ["x", "y\nz"]}),
+    (append, {"text": ["x", "y\nz"], "ignore_whitespace": False}),
     (prepend, {"text": ["x", "y"]}),
     (replace, {"pattern": "^x$", "repl": "x", "append_if_not_found": True}),
     (replace, {"pattern": "^z", "repl": "x\ny", "prepend_if_not_found": True}),
