@@ -25,6 +25,10 @@ class LinePlace(Record):
     indent: bool
     beside: Collection[str] = ()
 
+    def sought(self, match: str | None, content: str | None) -> str:
+        """The expression of the lines to replace or to delete; empty for none."""
+        return match or ("" if self.before or self.after else content) or ""
+
 
 def edited_line(
     body: list[str], content: str, match: str, doing: str, place: LinePlace
@@ -32,9 +36,13 @@ def edited_line(
     """The lines of the file (the last one is empty where the text ends with a newline), one of them
     edited.
     """
+    if doing in ("delete", "replace") and not match:
+        return body
     if doing == "delete":
-        at = _first_match(body[:-1] if body and not body[-1] else body, match) if match else None
-        return body if at is None else [*body[:at], *body[at + 1 :]]
+        end = [""] if body and not body[-1] else []
+        lines = body[:-1] if end else body
+        fitting = _fitting(lines, match)
+        return [*(line for line, fits in zip(lines, fitting, strict=True) if not fits), *end]
     if doing == "replace":
         at = _first_match(body, match)
         return (
@@ -59,9 +67,12 @@ def _fitting(body: list[str], expression: str) -> list[bool]:
 def _indented(model: str, content: str, place: LinePlace) -> str:
     """The content as a line, with the indentation of another one."""
     content = content.rstrip(" \t").removesuffix("\n")
-    if not place.indent:
-        return content
-    return model[: len(model) - len(model.lstrip(" \t"))] + content.lstrip()
+    return _indentation(model) + content.lstrip() if place.indent else content
+
+
+def _indentation(line: str) -> str:
+    """The spaces and tabs that a line begins with."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _replacement(line: str, content: str, place: LinePlace) -> str:
@@ -126,7 +137,9 @@ def _inserted(body: list[str], content: str, place: LinePlace) -> list[str]:
         end = "\r" if body and body[0].endswith("\r") else ""
         return [content.rstrip() + end, *(body or [""])]
     if place.location == "end":
-        return [*_ended(body), content.lstrip() if place.indent else content]
+        last = body[-1] if body else ""
+        line = _indentation(last) + content.lstrip() if place.indent else content
+        return [*_ended(body), line]
     if place.before is None and place.after is None:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
     at_after = _only_match(body, place.after, "after", content)

@@ -35,10 +35,10 @@ def line(
 
     name: The file.
     content: The text of the line.
-    match: A regular expression of the line to replace or delete; without it the content is looked
-      for.
-    mode: What to do: `ensure` that the line is there and at its place, `replace` it, `delete` it or
-      `insert` it.
+    match: A regular expression of the line to replace, or of those to delete; without it the
+      content is looked for, unless `before` or `after` is given.
+    mode: What to do: `ensure` that the line is there and at its place, `replace` it, `delete` all
+      that match or `insert` it.
     location: The `start` or the `end` of the file, for insert: the line is not added where it
       stands there already, alone or beside lines of other states.
     before: A regular expression of the line that the content stands before.
@@ -75,7 +75,9 @@ def line(
     place = LinePlace(
         location, before, after, indent, _inserted_lines(name, location) if location else ()
     )
-    match = match or content or ""
+    match = place.sought(match, content)
+    if doing == "delete" and not match and content:
+        here.warn("`before` and `after` say nothing of what is deleted: write it as `match`")
     told = [match] if doing in ("delete", "replace") else [before, after]
     wanted = [_lines.compiled(each, 0) for each in told if each]
 

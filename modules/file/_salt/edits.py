@@ -172,7 +172,11 @@ def line(
     place = edit_line.LinePlace(location, before, after, indent)
     new = "\n".join(
         edit_line.edited_line(
-            old.split("\n") if old else [], content or "", match or content or "", doing, place
+            old.split("\n") if old else [],
+            content or "",
+            place.sought(match, content),
+            doing,
+            place,
         )
     )
     return _write_text(path, old, new, backup, show_changes) if new != old else False

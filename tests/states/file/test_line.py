@@ -19,7 +19,10 @@ TEXT = "a\nb\n  c\nd = 1\n"
 @pytest.mark.parametrize(
     ("before", "arguments", "after"),
     [
-        (TEXT, {"mode": "delete", "match": "[ab]"}, "b\n  c\nd = 1\n"),
+        (TEXT, {"mode": "delete", "match": "[ab]"}, "  c\nd = 1\n"),
+        (TEXT, {"mode": "delete", "content": "a"}, "b\n  c\nd = 1\n"),
+        (TEXT, {"mode": "delete", "content": "a", "before": "b"}, TEXT),
+        (TEXT, {"mode": "replace", "content": "[ab]", "after": "b"}, TEXT),
         (TEXT, {"mode": "delete"}, TEXT),
         # of YAML's `|`
         (TEXT, {"mode": "ensure", "content": "x", "after": "^b\n"}, "a\nb\nx\n  c\nd = 1\n"),
@@ -47,6 +50,7 @@ TEXT = "a\nb\n  c\nd = 1\n"
         ("a\r\nb\r\n", {"mode": "replace", "content": "x", "match": "a"}, "x\r\nb\r\n"),
         (TEXT, {"mode": "insert", "content": "x", "location": "start"}, f"x\n{TEXT}"),
         (TEXT, {"mode": "insert", "content": "x", "location": "end"}, f"{TEXT}\nx"),
+        ("a\n\tb", {"mode": "insert", "content": "x", "location": "end"}, "a\n\tb\n\tx"),
         (TEXT, {"mode": "insert", "content": "x", "location": "end", "after": "a"}, f"{TEXT}\nx"),
         (TEXT, {"mode": "insert", "content": "a", "location": "start"}, TEXT),
         (TEXT, {"mode": "insert", "content": "d = 1", "location": "end"}, TEXT),
