@@ -17,12 +17,23 @@ import pytest
 from command import Machine
 from needing import needs_root
 
+from runner.engine import shared_commit
+from runner.history import journal
 from runner.model.errors import CompileError
 from runner.pipeline import stages
 from runner.sources.config import load as config
 from runner.support.drawing import page
+from runner.support.files import group_commit
 from runner.tools.check import check
 from runner.tools.queries import explain, run_page
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for others waits for their number alone: on a slow machine, too."""
+    monkeypatch.setattr(shared_commit, "LONGEST_WAIT", 3600)
+    monkeypatch.setattr(journal, "LONGEST_WAIT", 3600)
+    monkeypatch.setattr(group_commit, "_is_little_dirty", bool)
 
 
 def states(count: int, *requisites: str, first: int = 0) -> str:
