@@ -99,8 +99,13 @@ elif action == "up":
         tell("Container", key, "Starting", "Started")
         if services[service].get("command") == "fail" and not dry:
             fail("Error response from daemon: no such command")
-        there[key] = {"Service": service, "State": "running", "definition": definition[service]}
-if action in ("up", "down") and not dry:
+        if key not in there or is_other:
+            there[key] = {"Service": service, "definition": definition[service], "ID": "new"}
+        there[key]["State"] = "running"
+elif action == "stop":
+    for key in [key for key, value in there.items() if value["Service"] in words]:
+        there[key]["State"] = "exited"
+if action in ("up", "down", "stop") and not dry:
     path.write_text(json.dumps(state))
 """
 )
