@@ -67,6 +67,13 @@ LOADS: dict[str, Callable[[int], str]] = {
         states(n, "    - require: [{{test: 'g{n}*'}}]\n")
         + "".join(f"g{k}_x: test.nop\n" for k in range(n))
     ),
+    "accumulated": lambda n: (
+        "f: {file.exists: [name: /]}\n"
+        + "".join(
+            f"s{k}: {{file.accumulated: [filename: /x, text: {k}, require_in: [file: f]]}}\n"
+            for k in range(n)
+        )
+    ),
     "a chain": lambda n: (
         states(n) + "chain:\n  - '" + " -> ".join(f"test: s{k}" for k in range(n)) + "'\n"
     ),

@@ -44,13 +44,13 @@ def _takers(name: str) -> set[str]:
     chunk = here.chunk
     if chunk is None:
         return set()
-    takers = {
-        other.id
-        for other in here.chunks
-        if other.state == "file"
-        for requisite in other.requisites
-        if requisite.kind in ("require", "watch") and requisite.target in (chunk.id, chunk.name)
-    }
+    waiting = here.store("file.accumulated waiting")
+    if not waiting:
+        for other in here.chunks:
+            for requisite in other.requisites if other.state == "file" else ():
+                if requisite.kind in ("require", "watch"):
+                    waiting.setdefault(requisite.target, set()).add(other.id)
+    takers: set[str] = waiting.get(chunk.id, set()) | waiting.get(chunk.name, set())
     if not takers:
         raise StateFailed(f"Orphaned accumulator {name} in {chunk.sls}:{chunk.id}")
     return takers
