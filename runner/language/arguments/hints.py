@@ -104,9 +104,8 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
         if isinstance(behind, str | int | float):
             return f"in quotes it is a text: `{in_quotes(f'{word}: {behind}')}`"
     if "text" in title and isinstance(value, list | dict):
-        return (
-            f"write one value: `- {key}: {_scalar(first) if isinstance(first, str) else 'VALUE'}`"
-        )
+        only = _scalar(first) if isinstance(first, str) and len(value) == 1 else "VALUE"
+        return f"write one value: `- {key}: {only}`"
     return None
 
 
