@@ -43,8 +43,8 @@ def found(lines: list[str], pattern: str) -> list[int]:
 
 
 @given(LINES, PATTERN)
-def test_delete_takes_the_first_line_that_matches(lines: list[str], match: str) -> None:
-    at = found(lines, match)[:1]
+def test_delete_takes_the_lines_that_match(lines: list[str], match: str) -> None:
+    at = found(lines, match)
     expected = [line for number, line in enumerate(lines) if number not in at]
     assert edited(lines, "", match, "delete") == ([*expected, ""] if lines else [])
 

@@ -97,7 +97,8 @@ def test_without_downloads_nothing_is_asked_for(machine: Machine, web: str) -> N
         assert planned[name]["__decided_by__"] == "archive: top"
     report = machine("sls", "all", "--test", "--explain").stdout
     assert "5 undecided" in report
-    assert "Not known, as they say:\n  file.managed  conf\n" in report
+    conf = f"file.managed  conf ({machine.folder}/conf)"
+    assert f"Not known, as they say:\n  {conf}\n" in report
 
 
 def test_what_is_there_already_needs_no_download(machine: Machine, web: str) -> None:

@@ -20,8 +20,8 @@ BLOCK = "marker_start: '# S', marker_end: '# E'"
         ("# S\n# E\n", f'blockreplace: [{{{BLOCK}, content: "a # E b"}}]', True),
         ("# S\n# E\n", f'blockreplace: [{{{BLOCK}, content: "a # S b"}}]', True),
         ("# S\n# E\n", f"blockreplace: [{{{BLOCK}, content: a}}]", False),
-        ("a 1\na 2\n", "line: [{match: '^a', mode: delete}]", True),
-        ("a 1\nb\n", "line: [{match: '^a', mode: delete}]", False),
+        ("a 1\na 2\n", "line: [{match: '^a', mode: replace, content: b}]", True),
+        ("a 1\na 2\n", "line: [{match: '^a', mode: delete}]", False),
     ],
 )
 def test_the_next_run_is_foretold(machine: Machine, text: str, state: str, unsettled: bool) -> None:
