@@ -74,6 +74,13 @@ def _lies_in(path: Path) -> bool:
     return not _slow().isdisjoint((path, *path.parents))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: what is packed when tests are collected may have the time in
+    it, and each process has to give the same names.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the single tests that are slow, or those that are not; shuffle the others."""
     if seed := config.getoption("--shuffle-seed"):
