@@ -116,6 +116,8 @@ def allow(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> 
     """Make sure that packets are let through. A rule with another action for the same packets is
     replaced.
 
+    Any other argument is refused: without it more packets would be meant.
+
     name: The port (22/tcp, 8000:8010/udp, 80,443/tcp), service or application, unless port says it.
 
         22/tcp:
@@ -133,6 +135,8 @@ def allow(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> 
 def deny(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are dropped: their sender learns nothing.
 
+    Any other argument is refused, as in ufw.allow.
+
     name: As of ufw.allow.
 
         mail goes out by the relay alone:
@@ -147,6 +151,8 @@ def limit(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> 
     """Make sure that packets are let through, but not for an address that connects six times in
     thirty seconds.
 
+    Any other argument is refused, as in ufw.allow.
+
     name: As of ufw.allow.
 
         22/tcp:
@@ -157,6 +163,8 @@ def limit(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> 
 
 def reject(name: Name, packets: ChosenPackets = Packets(), **others: Refused) -> Planned:
     """Make sure that packets are refused, which their sender learns.
+
+    Any other argument is refused, as in ufw.allow.
 
     name: As of ufw.allow.
 
