@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 
 from modules import _paths, cmd, file
 from runner.api import StateFailed, changer, for_states
+from runner.api.near import closest
 from runner.api.offline import offline_as
 
 ZONES = "/usr/share/zoneinfo"
@@ -70,8 +70,8 @@ def unknown_zone(timezone: str) -> str:
         for zone in (os.path.relpath(f"{folder}/{name}", ZONES) for name in names)
         if zone[0].isupper()  # beside them lie tables, and the same again with leap seconds
     }
-    near = difflib.get_close_matches(timezone.casefold().replace(" ", "_"), zones, 1, 0.7)
-    meant = f": did you mean '{zones[near[0]]}'?" if near else ""
+    near = closest(timezone.casefold().replace(" ", "_"), zones, 0.7)
+    meant = f": did you mean '{zones[near]}'?" if near else ""
     return f'Can\'t find a local timezone "{timezone}"{meant}'
 
 

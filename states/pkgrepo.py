@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Sequence
 from typing import Annotated
@@ -28,6 +27,7 @@ from runner.api import (
     Trimmed,
     line_problem,
 )
+from runner.api.near import closest
 from states._tools import explained
 
 Words = OneOrMany[Trimmed]
@@ -55,7 +55,7 @@ def _names_option(key: str) -> bool:
     """Return whether an argument is an option of a repository, and no misspelt argument."""
     arguments = inspect.signature(managed).parameters
     known = [*OPTIONS, *(name.rstrip("_") for name in arguments if name != "options")]
-    return key in OPTIONS or not difflib.get_close_matches(key, known, 1, 0.8)
+    return key in OPTIONS or closest(key, known, 0.8) is None
 
 
 Option = Annotated[str | int | bool | list[Line | int] | None, Named(_names_option)]

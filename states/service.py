@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -31,6 +30,7 @@ from runner.api import (
 )
 from runner.api.argtypes import with_home
 from runner.api.claims import ABSENT, Claim
+from runner.api.near import closest
 from runner.api.offline import at_boot, offline_as
 from runner.api.opposite import Opposite, Removal
 
@@ -424,8 +424,8 @@ def _meant(name: str) -> str:
     folders = [os.path.dirname(path) for path in islice(_definitions(name), 5)]
     known = [entry for folder in folders if file.is_dir(folder) for entry in file.listdir(folder)]
     names = {entry.removesuffix(".service").casefold(): entry for entry in known}
-    near = difflib.get_close_matches(name.casefold(), names, 1, 0.75)
-    return f": did you mean {names[near[0]].removesuffix('.service')}?" if near else ""
+    near = closest(name.casefold(), names, 0.75)
+    return f": did you mean {names[near].removesuffix('.service')}?" if near else ""
 
 
 def _missing_facts(name: str) -> list[tuple[str, str]]:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
+
+from runner.api.near import closest
 
 
 def unknown_right(word: str, known: Collection[str]) -> str:
     """What is wrong with a right that no server knows."""
-    near = difflib.get_close_matches(word, [*known], 1, 0.6)
-    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(known))}"
+    near = closest(word, known)
+    meant = f"did you mean {near}?" if near else f"there are {', '.join(sorted(known))}"
     return f"there is no right {word}: {meant}"

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 
 from modules import _paths, cmd, file
 from modules._machine.processes import missing
 from modules._texts.lines import plain_name
 from runner.api import StateFailed, changer
+from runner.api.near import closest
 
 ROOT = "/etc/apache2"
 FOLDERS = {"mod": "mods", "site": "sites", "conf": "conf"}
@@ -66,8 +66,8 @@ def exists(kind: str, name: str) -> None:
             missing=[("pkg", "apache2"), ("file", path)],
         )
     if not file.exists(path):
-        near = difflib.get_close_matches(name, _available(kind), 1, 0.6)
-        meant = f": did you mean {near[0]}?" if near else ""
+        near = closest(name, _available(kind))
+        meant = f": did you mean {near}?" if near else ""
         raise StateFailed(f"{path} does not exist{meant}", missing=("file", path))
 
 

@@ -80,6 +80,16 @@ def similar(word: str, words: Iterable[str], most: int = 1, alike: float = 0.6) 
     return [other for other in near if not alike or _mistyped(word, other)][:most]
 
 
+def closest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
+    """The word that has most letters in common with another one, whether they are likely to be
+    taken for one another or not; None where none has enough. alike: how much, from 0 to 1.
+
+    >>> closest("ngix", ["apache2", "nginx"]), closest("ngix", ["apache2"])
+    ('nginx', None)
+    """
+    return next(iter(difflib.get_close_matches(word, list(words), 1, alike)), None)
+
+
 TRIED = 6  # words with many letters in common that nobody takes for one another
 SHORT = 5  # a word of three letters with its two margins
 _MARKS = str.maketrans("._/-", "    ")

@@ -5,11 +5,11 @@ newer the file that comes with a daemon names, commented out.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from modules import file
+from runner.api.near import closest
 
 _MANAGER = """
     CPUAffinity CapabilityBoundingSet CrashAction CrashChVT CrashChangeVT CrashReboot CrashShell
@@ -148,9 +148,9 @@ def _shipped(daemon: str) -> set[tuple[str, str]]:
 
 
 def _unknown(daemon: str, what: str, word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), 1, 0.6)
+    near = closest(word, known)
     if near:
-        return f"{daemon} knows no {what}: did you mean {near[0]}?"
+        return f"{daemon} knows no {what}: did you mean {near}?"
     others = [
         other
         for other, sections in SETTINGS.items()
