@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import signal
@@ -376,6 +377,7 @@ def _text(data: bytes, encoding: str | None, rstrip: bool, exact: bool) -> str:
 
 
 CHUNK = 65536
+SLICE = 1.0  # seconds of one sleep: a signal that comes just before it does not end it
 
 
 class StreamOutput:
@@ -438,7 +440,7 @@ def communicate(
         elif process.stdin:
             process.stdin.close()
         while selector.get_map():
-            for key, _ in selector.select(_seconds_left(process, until)):
+            for key, _ in selector.select(min(SLICE, _seconds_left(process, until))):
                 if isinstance(key.data, StreamOutput):
                     data = os.read(key.fd, CHUNK)
                     key.data.add(data)
@@ -449,7 +451,7 @@ def communicate(
                     ended = not rest
                 if ended:
                     _close(selector, key.fileobj)  # type: ignore[arg-type]  # a stream was registered
-    process.wait(_seconds_left(process, until))
+    process.wait(None if until is None else _seconds_left(process, until))
     return outputs
 
 
@@ -464,9 +466,9 @@ def _told(process: subprocess.Popen[bytes], has_printed: bool) -> str:
     return "" if has_printed else f"{name} runs, and has printed nothing"
 
 
-def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> float | None:
+def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> float:
     if until is None:
-        return None
+        return math.inf
     seconds = until - time.monotonic()
     if seconds <= 0:
         raise subprocess.TimeoutExpired(process.args, 0)

@@ -137,8 +137,8 @@ def _read(
                 fetched.wait(PAUSE)
 
     with concurrent.futures.ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
-        reader = pool.submit(contextvars.copy_context().run, read_what_is_there)
         try:
+            reader = pool.submit(contextvars.copy_context().run, read_what_is_there)
             if fetch:
                 fetch()
         finally:

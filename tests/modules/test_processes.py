@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -11,7 +12,8 @@ from typing import Any
 
 import pytest
 from harness import HarnessHere
-from starting import PATIENCE
+from starting import PATIENCE, a_while
+from starting import running as running_programs
 
 from modules import cmd
 from modules._machine import processes
@@ -95,3 +97,27 @@ def test_what_is_waited_for_at_a_timeout_is_said(monkeypatch: pytest.MonkeyPatch
             ["sh", "-c", "sleep 1000 &"], env={**os.environ}, cwd=None, stdin=None, timeout=5
         )
     assert done.stdout.startswith("timed out after 5 seconds since what it started holds its")
+
+
+def test_a_signal_that_ends_no_sleep_is_heeded() -> None:
+    """One that comes just before a sleep. Here another thread takes it, which is the same."""
+    seconds = a_while()
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def send() -> None:
+        while not running_programs(seconds):
+            time.sleep(0.02)
+        time.sleep(0.1)  # it is waited for
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    thread = threading.Thread(target=send)
+    try:
+        with running(HarnessHere()), pytest.raises(KeyboardInterrupt):
+            thread.start()
+            cmd.run(f"sleep {seconds}", timeout=PATIENCE)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
