@@ -8,7 +8,13 @@ import itertools
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import pass_environment
+from jinja2.filters import do_max, do_min
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def sequence(value: Any) -> Any:
@@ -38,6 +44,22 @@ def avg(values: Any) -> float:
             float(values) if not isinstance(values, Mapping) else float(sum(values) / len(values))
         )
     return float(sum(values) / float(len(values)))
+
+
+@pass_environment
+def maximum(
+    environment: Environment, values: Any, case_sensitive: bool = True, attribute: Any = None
+) -> Any:
+    """The largest value; capitals come before small letters."""
+    return do_max(environment, values, case_sensitive, attribute)
+
+
+@pass_environment
+def minimum(
+    environment: Environment, values: Any, case_sensitive: bool = True, attribute: Any = None
+) -> Any:
+    """The smallest value; capitals come before small letters."""
+    return do_min(environment, values, case_sensitive, attribute)
 
 
 def exactly_n_true(values: Iterable[Any], amount: int = 1) -> bool:

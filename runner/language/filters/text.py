@@ -114,5 +114,5 @@ def to_snake_case(value: str) -> str:
 def to_camelcase(value: str, uppercamel: bool = False) -> str:
     """foo_bar as fooBar, or as FooBar."""
     first, *rest = value.split("_")
-    rest = [part.title() for part in rest]
-    return "".join([first.title() if uppercamel else first, *rest])
+    rest = [part.capitalize() for part in rest]
+    return "".join([first.capitalize() if uppercamel else first, *rest])

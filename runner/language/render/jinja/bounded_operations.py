@@ -205,18 +205,20 @@ def _far_too_large(what: str) -> TooMuch:
 
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that refuses numbers that nobody can mean."""
+    """A filter that refuses numbers that nobody can mean, where it fills up texts."""
+    if name not in WIDE:
+        return function
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(value: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "format":
-            check_conversions(str(args[0]), kwargs or args[1:])
+            check_conversions(str(value), kwargs or args)
         else:
             check_arguments(name, [*args, *kwargs.values()])
-        return function(*args, **kwargs)
+        return function(value, *args, **kwargs)
 
     return call
 
 
 FILLING = frozenset(["center", "expandtabs", "ljust", "rjust", "zfill"])  # methods of texts
-WIDE = ("batch", "center", "format", "indent", "slice", "tojson")
+WIDE = frozenset(["batch", "center", "format", "indent", "json", "slice", "tojson"])  # filters

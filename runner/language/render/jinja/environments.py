@@ -8,9 +8,9 @@ from collections import OrderedDict
 
 import jinja2
 
-from runner.language.filters import TESTS, filters
+from runner.language.filters import TESTS, Filters
 from runner.language.render.code_revision import pyyaml_files
-from runner.language.render.jinja.bounded_operations import WIDE, checked
+from runner.language.render.jinja.bounded_operations import checked
 from runner.language.render.jinja.cache import Pack
 from runner.language.render.jinja.environment import (
     Find,
@@ -83,8 +83,7 @@ class Environments:
         environment.files, environment.verbatims, environment.units = {}, {}, {}
         environment.codes = {}
         environment.store = self._pack.of(str(sorted(options.items()))) if self._pack else None
-        wide = {name: checked(name, environment.filters[name]) for name in WIDE}
-        environment.filters = filters({**environment.filters, **wide})
+        environment.filters = Filters(environment.filters, checked)
         environment.tests.update(TESTS)
         own = {
             "raise": _raise,

@@ -111,7 +111,7 @@ def _filters() -> Iterator[str]:
     from jinja2.filters import FILTERS as JINJAS_FILTERS
     from jinja2.tests import TESTS as JINJAS_TESTS
 
-    by_filter = filters.filters({})
+    by_filter = filters.Filters({}, lambda _, function: function)
     yield "Those of Salt:\n\n| filter | what it gives |\n|---|---|"
     for name in sorted(filters.WHERE):
         about = (inspect.getdoc(by_filter[name]) or "").split("\n\n")[0]

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from command import ROOT, Machine
 
+from runner.language.filters import Filters
 from runner.language.render import Renderer
 from runner.language.render.jinja import limits as limits_of_rendering
 from runner.language.render.jinja.bounded_operations import BoundedEnvironment, checked
@@ -218,6 +219,8 @@ PLAIN = {
     "{{ '100%% %5.2f' % 2 }}": "100%  2.00",
 }
 LARGE = [
+    "[1]|tojson(indent=1000000000)",
+    "[1]|json(indent=1000000000)",
     "'%1000000000s' % 1",
     "'%.1000000000f' % 1",
     "'%*d' % (1000000000, 1)",
@@ -249,8 +252,6 @@ def test_formats_are_limited_by_their_widths_and_not_by_what_they_print(machine:
 @pytest.mark.parametrize("expression", LARGE)
 def test_a_format_that_would_be_far_too_large(expression: str) -> None:
     environment = BoundedEnvironment(extensions=[])
-    environment.filters |= {
-        name: checked(name, environment.filters[name]) for name in ("format", "center")
-    }
+    environment.filters = Filters(environment.filters, checked)
     with pytest.raises(TooMuch, match="would be far too large"):
         environment.from_string(f"{{{{ {expression} }}}}").render()
