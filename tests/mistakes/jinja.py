@@ -13,6 +13,43 @@ MISTAKES = [
         "default|set",
     ),
     Mistake(
+        "variable that a turn of a loop sets for the next one",
+        "{% for i in [1, 2] %}\na{{ i }}:\n  test.nop:\n    - name: {{ «last }}\n{% set last = i %}\n"
+        "{% endfor %}\n",
+        "last",
+        r"line 5 sets it in a loop.*namespace\(last=",
+    ),
+    Mistake(
+        "variable that is set in a branch that is not taken",
+        "{% if grains.none is defined %}{% set port = 1 %}{% endif %}\n"
+        "a:\n  test.nop:\n    - name: {{ «port }}\n",
+        "port",
+        "line 1 sets it in a branch",
+    ),
+    Mistake(
+        "variable that is set too late",
+        "a:\n  test.nop:\n    - name: {{ «port }}\n{% set port = 1 %}\n",
+        "port",
+        "line 4 .* too late",
+    ),
+    Mistake(
+        "variable of a macro",
+        "{% macro m() %}{% set port = 1 %}{% endmacro %}\n"
+        "a:\n  test.nop:\n    - name: {{ «port }}{{ m() }}\n",
+        "port",
+        "line 1 .* macro",
+    ),
+    Mistake(
+        "variable that is not handed over by an import",
+        {
+            "web.sls": "{% set two = 2 %}\n{% from 'm.jinja' import m %}\n"
+            "a:\n  test.nop:\n    - name: {{ m() }}\n",
+            "m.jinja": "{% macro m() %}{{ «two }}{% endmacro %}",
+        },
+        "two",
+        "`with context`.*web.sls sets it",
+    ),
+    Mistake(
         "variable misspelt",
         "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n",
         "color",

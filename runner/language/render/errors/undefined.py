@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 import jinja2
+from jinja2 import nodes
 
 from runner.language.render.errors.source_lines import (
     column_of,
@@ -58,7 +60,9 @@ def undefined(
         return RenderError(
             f"Jinja variable {reason}",
             source._replace(column=column),
-            _name_hint(name, names, row),
+            _set_out_of_sight(name, source, environment)
+            or _not_handed_over(name, source)
+            or _name_hint(name, names, row),
             "undefined",
         )
     return _no_such_key(reason, row, source, environment)
@@ -166,6 +170,15 @@ def _holder(
     return match[1] if match else by_variable[0] if len(by_variable) == 1 else ""
 
 
+_BLOCKS = (  # what is set in them is unknown behind them, or may be
+    nodes.For,
+    nodes.If,
+    nodes.Macro,
+    nodes.CallBlock,
+    nodes.FilterBlock,
+    nodes.Block,
+    nodes.With,
+)
 _ELSEWHERE = {  # what Jinja gives in one place alone
     "loop": "it is there within a `{% for %}`, not in a macro that is called from there",
     "caller": "it is there within a macro that `{% call %}` calls",
@@ -195,6 +208,63 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
     if row.lstrip().startswith("#"):
         hint += "; Jinja reads what stands behind # too, but not what is between {# and #}"
     return hint
+
+
+def _set_out_of_sight(name: str, source: Source, environment: PlacedEnvironment) -> str:
+    """The cure where a template sets a variable, but not for the place that reads it."""
+    try:
+        template = environment.parse(text_of(source))
+    except jinja2.TemplateError:
+        return ""
+    around = list(_with_blocks(template))
+    reads: tuple[nodes.Node, ...] = next(
+        (blocks for node, blocks in around if node.lineno == source.line and _is(node, name)), ()
+    )
+    sets = [(node.lineno, blocks) for node, blocks in around if _is(node, name, "store")]
+    if not sets:
+        return ""
+    line, blocks = max(sets, key=lambda each: (each[0] < source.line, -abs(each[0] - source.line)))
+    block = next((block for block in blocks if block not in reads), None)
+    if isinstance(block, nodes.For) or (
+        block is None and any(isinstance(each, nodes.For) for each in blocks)
+    ):
+        return (
+            f"line {line} sets it in a loop, and each turn forgets that: `{{% set ns ="
+            f" namespace({name}=...) %}}` before the loop, `ns.{name}` in it and behind"
+        )
+    if isinstance(block, nodes.If):
+        return f"line {line} sets it in a branch that was not taken: set it before, too"
+    if block is not None:
+        return f"line {line} sets it in a macro or block, outside of which it is unknown"
+    return f"line {line} sets it, which is too late: set it before" if line > source.line else ""
+
+
+def _not_handed_over(name: str, source: Source) -> str:
+    """The cure where the file that imports a template sets a variable, and keeps it for itself."""
+    file = os.path.basename(source.file)
+    for importer in source.via:
+        text = text_of(importer)
+        imports = re.findall(r"\{%[-+]?\s*(?:from|import\w*)\s[^%]*%\}", text)
+        if any(file in tag and "with context" not in tag for tag in imports) and re.search(
+            rf"\{{%[-+]?\s*set\s+{re.escape(name)}\b", text
+        ):
+            return f"write `with context` at the end of the import: {importer.file} sets it"
+    return ""
+
+
+def _is(node: nodes.Node, name: str, context: str = "load") -> bool:
+    return isinstance(node, nodes.Name) and (node.name, node.ctx) == (name, context)
+
+
+def _with_blocks(
+    node: nodes.Node, blocks: tuple[nodes.Node, ...] = ()
+) -> Iterator[tuple[nodes.Node, tuple[nodes.Node, ...]]]:
+    """All parts of a template, with the blocks around them."""
+    yield node, blocks
+    if isinstance(node, _BLOCKS):
+        blocks = (*blocks, node)
+    for child in node.iter_child_nodes():
+        yield from _with_blocks(child, blocks)
 
 
 def _not_exported(
