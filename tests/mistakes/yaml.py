@@ -26,6 +26,48 @@ MISTAKES = [
         "plain space",
     ),
     Mistake(
+        "no-break space before a dash",
+        "/etc/motd:\n  file.managed:\n   «\u00a0- contents: hi\n",
+        "not formed as a list",
+        "U.00A0. beside the dash: write `- contents: hi`",
+    ),
+    Mistake(
+        "no-break space in a line of its own",
+        "/etc/motd:\n  file.managed:\n    - contents: hi\n«\u00a0\na: test.nop\n",
+        "U.00A0. in the indentation",
+        "plain space",
+    ),
+    Mistake(
+        "no-break space in the first line",
+        "«\u00a0\na: test.nop\n",
+        "U.00A0. in the indentation",
+        "plain space",
+    ),
+    Mistake(
+        "typographic dash",
+        "/etc/motd:\n  file.managed:\n    «– contents: hi\n",
+        "not formed as a list",
+        "– is a typographic dash.*write `- contents: hi`",
+    ),
+    Mistake(
+        "typographic colon",
+        "/etc/motd:\n  file.managed:\n    - «contents： hi\n",
+        "contents",
+        "^write `- contents: hi`",
+    ),
+    Mistake(
+        "value that begins with a question mark",
+        "a:\n  test.nop:\n    - name: «? b\n",
+        "cannot begin with [?]",
+        "quotes: '[?] b'",
+    ),
+    Mistake(
+        "end of a document within a file",
+        "a: test.nop\n«...\nb: test.nop\n",
+        "ends the document",
+        "remove the [.]{3}",
+    ),
+    Mistake(
         "no-break space behind a colon",
         "/etc/motd:\n  file.managed:«\u00a0\n    - user: x\n",
         "U.00A0. after `file.managed:`",
@@ -60,6 +102,18 @@ MISTAKES = [
         "/etc/motd:\n  file.managed:\n    «-contents: hi\n",
         "list",
         "- contents",
+    ),
+    Mistake(
+        "no space after the first dash",
+        "/etc/motd:\n  file.managed:\n    «-contents: hi\n    - mode: 644\n",
+        "no space follows the dash",
+        "^write `- contents: hi`",
+    ),
+    Mistake(
+        "no space after the last dash",
+        "/etc/motd:\n  file.managed:\n    - mode: 644\n    «-contents: hi\n",
+        "no space follows the dash",
+        "^write `- contents: hi`",
     ),
     Mistake(
         "item not indented as its neighbours",

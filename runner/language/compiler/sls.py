@@ -279,13 +279,13 @@ class Sls:
             if above.value is None:
                 message = f"`{above.key}` of {where} is empty: `{item.key}` stands beside it"
                 hint = f"indent it by two more spaces, if it belongs to `{above.key}`"
-                hint = structure_hints.dash_without_space(item.key, item.value) or hint
+                hint = structure_hints.mistyped_dash(item.key, item.value) or hint
                 self._warning(message, item.place, hint, "structure")
                 break
         if items and items[0].key in KINDS:
             second = items[1]
             hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
-            hint = structure_hints.dash_without_space(second.key, second.value) or hint
+            hint = structure_hints.mistyped_dash(second.key, second.value) or hint
             self._problem(
                 f"Multiple dictionaries defined in argument of {where}", second.place, hint
             )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from runner.model import other_tools
 from runner.model.chunk import RESERVED
-from runner.model.diagnostics import nearest, odd_space_hint, suggestion
+from runner.model.diagnostics import ODD_SPACES, nearest, odd_space_hint, suggestion
 from runner.model.global_arguments import COMMAND, DOCUMENTED
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -41,7 +41,7 @@ def kind(value: Value) -> str:
 
 def argument(text: str) -> str | None:
     """Return how a text that is not an argument was probably meant to be written."""
-    match = pattern(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)").fullmatch(text)
+    match = pattern(r"-?\s*([\w.-]+)\s*(?:[:：=]|\s)\s*(\S.*)").fullmatch(text)
     if not match or FUNCTION.fullmatch(text):
         return None
     reason = "a colon needs a space after it: " if pattern(r"[\w.-]+:\S").match(text) else ""
@@ -98,20 +98,15 @@ def list_hint(value: Value, state: str = "") -> str:
     """The cure for arguments that are no list. state: what they stand below, if it names no
     function.
     """
-    theirs = of_another_tool(state)
-    if theirs:
-        return theirs
+    if cure := of_another_tool(state) or mistyped_dash(state, value):
+        return cure
     if isinstance(value, Mapping) and value:
         key, first = next(iter(value.items()))
         name = str(key)
         shown = (
             first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
         )
-        if odd := odd_space_hint(name.lstrip("-")):
-            return f"behind the dash {odd.removeprefix('it begins with ')}"
-        return dash_without_space(name, shown) or (
-            f"put `- ` before each argument: `- {name}: {shown}`"
-        )
+        return mistyped_dash(name, shown) or (f"put `- ` before each argument: `- {name}: {shown}`")
     if isinstance(value, str):
         if state and pattern(r"[a-z_]\w*").fullmatch(value):
             return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
@@ -120,11 +115,18 @@ def list_hint(value: Value, state: str = "") -> str:
     return "put `- ` before each argument"
 
 
-def dash_without_space(key: str | None, value: Value) -> str | None:
-    """The cure for a key whose dash is part of it: `-name: x`."""
-    if not str(key).startswith("-"):
+def mistyped_dash(key: str | None, value: Value) -> str | None:
+    """The cure for a key that a dash is part of: `-name: x`."""
+    space = rf"([\s{''.join(ODD_SPACES)}]*)"
+    dash = pattern(rf"{space}([-–—−]){space}(.*)").match(str(key))
+    if not dash:
         return None
-    return f"a dash needs a space after it: `- {str(key).lstrip('-')}: {value}`"
+    written = f"`- {dash[4].lstrip('-')}: {value}`"
+    if odd := next((sign for sign in dash[1] + dash[3] if sign in ODD_SPACES), None):
+        return f"a space that is none (U+{ord(odd):04X}) beside the dash: write {written}"
+    if dash[2] != "-":
+        return f"{dash[2]} is a typographic dash, which YAML takes for a letter: write {written}"
+    return f"a dash needs a space after it: {written}"
 
 
 def of_another_tool(word: str) -> str | None:

@@ -241,7 +241,8 @@ def _comma(spot: ParserSpot) -> Mistake | None:
 
 def _start(spot: ParserSpot) -> Mistake | None:
     sign = spot.rest[:1]
-    if "cannot start any token" not in spot.problem or sign not in ("%", "@", "`"):
+    refused = "mapping keys are not allowed" if sign == "?" else "cannot start any token"
+    if refused not in spot.problem or sign not in ("%", "@", "`", "?"):
         return None
     return spot.here(
         f"a value cannot begin with {sign}", f"put it in quotes: {in_quotes(short(spot.rest))}"
@@ -297,6 +298,9 @@ def _alias(spot: ParserSpot) -> Mistake | None:
 
 
 def _document(spot: ParserSpot) -> Mistake | None:
+    if "document start" in spot.problem and spot.at(spot.above()).startswith("..."):
+        message = "the line ... ends the document; a file here is one document"
+        return spot.mistake(message, spot.above(), 0, "remove the ...")
     if "another document" not in spot.problem:
         return None
     return spot.here(

@@ -53,6 +53,8 @@ def no_dash(spot: ParserSpot) -> Mistake | None:
     if spot.row.lstrip().startswith("- "):
         same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
         return _uneven(spot, same) if same is not None else None
+    if undashed := _no_space(spot, spot.line):
+        return undashed
     message = "a line without a dash in the middle of a list"
     hint = f"write `- {short(spot.row)}`, or indent it further if it belongs to the item above"
     return spot.mistake(message, spot.line, margin(spot.row), hint)
@@ -75,12 +77,24 @@ def indentation(spot: ParserSpot) -> Mistake | None:
         same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
         if same is not None and margin(spot.at(same)) != column:
             return _uneven(spot, same)
+        if undashed := _no_space(spot, spot.began[0]):
+            return undashed
         message = "a list item in the middle of a mapping: the lines above have no dash"
         return spot.here(
             message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none"
         )
     same = _neighbour(spot, lambda row: not row.lstrip().startswith("- "))
     return _uneven(spot, same) if same is not None else None
+
+
+def _no_space(spot: ParserSpot, line: int) -> Mistake | None:
+    """The mistake of a line that begins with a dash and a word."""
+    written = spot.at(line).strip()
+    dashed = re.match(r"-([^\s-].*)", written)
+    if not dashed:
+        return None
+    message = f"no space follows the dash of {short(written)!r}"
+    return spot.mistake(message, line, margin(spot.at(line)), f"write `- {short(dashed[1])}`")
 
 
 def _uneven(spot: ParserSpot, other: int) -> Mistake:
@@ -128,10 +142,8 @@ def simple_key(spot: ParserSpot) -> Mistake | None:
         return spot.mistake(
             message, line, column, "indent each line of a text after | further than its key"
         )
-    dashed = re.match(r"-([^\s-].*)", written)
-    if dashed:
-        message = f"no space follows the dash of {short(written)!r}"
-        return spot.mistake(message, line, column, f"write `- {short(dashed[1])}`")
+    if undashed := _no_space(spot, line):
+        return undashed
     return spot.mistake(
         f"no colon follows {short(written)!r}",
         line,

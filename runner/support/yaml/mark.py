@@ -50,7 +50,7 @@ class ParserSpot:
         """The nearest line above that says something; -1 if there is none."""
         number = (self.line if line is None else line) - 1
         while number >= 0 and (
-            not self.at(number).strip() or self.at(number).lstrip().startswith("#")
+            not self.at(number).strip(" \t") or self.at(number).lstrip().startswith("#")
         ):
             number -= 1
         return number
