@@ -23,6 +23,7 @@ _TYPED = r"(?![|>{]|\{[{%])\S.*"
 NAMED_SECRET = rf"({_SECRET}\s*[:=]\s*){_TYPED}"
 _HEAD = pattern(rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$")  # of lines that are one
 _BESIDE = pattern(rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$")
+_KEY = pattern(r"(\s*(?:- +)?[\w./-]+:)(?:\s+(.*))?$")
 _VALUE = pattern(rf"(\s*(?:- )?value\s*:\s*){_TYPED}")
 
 
@@ -109,7 +110,8 @@ def _hidden(lines: list[str], at: int) -> str:
     above = (other for other in reversed(lines[max(0, at - 60) : at]) if other.strip())
     head = next((other for other in above if len(other) - len(other.lstrip()) < margin), "")
     if _HEAD.search(head):
-        return line[:margin] + HIDDEN
+        key = _KEY.match(line) if head.rstrip().endswith(":") else None  # else a text in lines
+        return f"{key[1]} {HIDDEN if key[2] else ''}".rstrip() if key else line[:margin] + HIDDEN
     if any(_BESIDE.match(other) for other in lines[max(0, at - 5) : at + 6]):
         return _VALUE.sub(rf"\1{HIDDEN}", line)
     return line

@@ -222,6 +222,8 @@ def test_only_what_may_hold_a_key_needs_a_mode() -> None:
         "/a/fullchain.pem",
         "/a/ca-bundle.pem",
         "/a/web.cert.pem",
+        "/etc/passwd",
+        "/etc/pam.d/common-password",
     )
     secret = (
         "/etc/ssl/private/web.pem",
