@@ -119,8 +119,9 @@ def dispatch(
 
 def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options, and the pillar, among the named arguments."""
+    environments = {key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named}
     taken: dict[str, Any] = {
-        key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named
+        key: None if name is None else str(name) for key, name in environments.items()
     }
     more: dict[str, Any] = {}
     test = named.pop("test", None)

@@ -470,3 +470,9 @@ def test_that_salts_configuration_is_not_used_is_said_until_the_first_run(
             app.main([*words, "--cachedir", str(machine.folder / "cache")])
         said.append("is not used automatically" in capsys.readouterr().err)
     assert said == [False, False, True, False, False, True]
+
+
+def test_an_environment_may_be_called_by_a_number(ask: Ask, tmp_path: Path) -> None:
+    minion = {"id": "m1", "file_roots": {"2024": [str(tmp_path / "states")]}}
+    (tmp_path / "minion").write_text(json.dumps(minion))
+    assert list(answer(ask, "state.apply", "one", "saltenv=2024"))
