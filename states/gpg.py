@@ -123,11 +123,10 @@ def present(
     store.refuse_homeless()
     copy, offers = keyrings.Copy(store), keyrings.Copy(None, "offers")
     there = {each: copy.key(each) for each in keys or [name]}
-    if any(key is None or key.is_expired for key in there.values()):
-        for data in _offered(source, text):
-            offers.offer(data)
+    old = [each for each, key in there.items() if key is None or key.is_expired]
+    unread = _offer(offers, old, source, text) if old else []
     asks = not skip_keyserver and bool(keyserver or not (source or text))
-    wanted = [_wanted(each, key, offers, trust, asks) for each, key in there.items()]
+    wanted = [_wanted(each, key, offers, trust, asks, unread) for each, key in there.items()]
     changes = {each.name: made for each in wanted if (made := each.changes(trust))}
     if not changes:
         return _comment(wanted, trust, True)
@@ -135,7 +134,7 @@ def present(
     if asked := [each.name for each in wanted if each.key is None]:
         keyrings.receive(offers, asked, keyserver)
     for each in wanted:
-        key = each.key or _current(each.name, offers)
+        key = each.key or _current(each.name, offers, unread)
         if each.is_fetched:
             copy.take(key.fingerprint, offers)
         if trust and not each.is_trusted:
@@ -144,35 +143,61 @@ def present(
     return _comment(wanted, trust, True)
 
 
-def _offered(source: Sequence[str] | None, text: str | None) -> Iterator[bytes]:
-    """What the sources hold."""
+def _offer(
+    offers: keyrings.Copy, names: Sequence[str], source: Sequence[str] | None, text: str | None
+) -> list[StateFailed]:
+    """Offer what the sources hold, until they have all keys. Returns why some cannot be read."""
     if text:
-        yield text.encode("utf-8", "surrogateescape")
+        offers.offer(text.encode("utf-8", "surrogateescape"))
+    unread = []
     for each in source or ():
-        located = sources.locate([each], "", sources.Verify(skip=True), reuse=False)
-        yield file.read_bytes(located.path)
+        try:
+            located = sources.locate([each], "", sources.Verify(skip=True), reuse=False)
+        except StateFailed as problem:
+            unread.append(problem)
+            continue
+        offers.offer(file.read_bytes(located.path))
+        if all(_offered(offers, name) for name in names):
+            break
+    return unread
+
+
+def _offered(offers: keyrings.Copy, name: str) -> keyrings.Key | None:
+    """The key that is offered, unless it has expired."""
+    key = offers.key(name)
+    return None if key is None or key.is_expired else key
 
 
 def _wanted(
-    name: str, key: keyrings.Key | None, offers: keyrings.Copy, trust: str | None, asks: bool
+    name: str,
+    key: keyrings.Key | None,
+    offers: keyrings.Copy,
+    trust: str | None,
+    asks: bool,
+    unread: Sequence[StateFailed],
 ) -> _Wanted:
     """A key as it is to be. asks: a key server may have it."""
     trusted = trust is None or (key is not None and key.trust == keyrings.TRUST[trust][0])
     if key is not None and not key.is_expired:
         return _Wanted(name, key, True, False, trusted)
-    new = offers.key(name)
-    if new is None or new.is_expired:
-        new = None if asks else _current(name, offers)
+    new = _offered(offers, name) if asks else _current(name, offers, unread)
     return _Wanted(name, new, key is not None, True, trusted)
 
 
-def _current(name: str, offers: keyrings.Copy) -> keyrings.Key:
+def _current(name: str, offers: keyrings.Copy, unread: Sequence[StateFailed]) -> keyrings.Key:
     """The key that is offered. Raises StateFailed where there is none, or an expired one."""
-    key = offers.key(name)
-    if key is None or key.is_expired:
+    key = _offered(offers, name)
+    if key is None:
         raise StateFailed(
-            f"Key {name}:\n  * none of the specified sources were found or contained the"
-            f" (unexpired) key {name}."
+            "\n  * ".join(
+                [
+                    f"Key {name}:",
+                    "none of the specified sources were found or contained the (unexpired) key"
+                    f" {name}.",
+                    *(problem.message for problem in unread),
+                ]
+            ),
+            missing=[fact for problem in unread for fact in problem.missing],
         )
     return key
 
