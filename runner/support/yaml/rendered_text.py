@@ -76,6 +76,11 @@ def mark(value: object, file: str, line: int, literal: bool = False) -> str:
     return Piece.make(text, file, line, literal)
 
 
+def marked(value: object, file: str, line: int) -> object:
+    """What a filter or call block puts out: what is no text fails where it is joined."""
+    return mark(value, file, line) if isinstance(value, str) else value
+
+
 def included(event: str, file: str, line: int) -> str:
     """A piece of an included template, with the line of the include."""
     called = Called(event)

@@ -55,6 +55,7 @@ class PlacedCodeGenerator(CodeGenerator):
     _line = 0
     _including = 0  # the line of the include whose output is being passed on
     _importing = False
+    _closing = ""  # of the mark of a block whose output is a value
 
     def __init__(self, environment: Any, name: str | None, *rest: Any, **options: Any) -> None:
         super().__init__(environment, _Name(name or "<template>"), *rest, **options)
@@ -94,6 +95,17 @@ class PlacedCodeGenerator(CodeGenerator):
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         typed = ", True" if isinstance(node, nodes.Const) else ""
         self.write(f"), placed_file, {node.lineno}{typed})")
+
+    def start_write(self, frame: Frame, node: nodes.Node | None = None) -> None:
+        super().start_write(frame, node)
+        if isinstance(node, nodes.FilterBlock | nodes.CallBlock):
+            self.write("environment.marked((")
+            self._closing = f"), placed_file, {node.lineno})"
+
+    def end_write(self, frame: Frame) -> None:
+        self.write(self._closing)
+        self._closing = ""
+        super().end_write(frame)
 
     def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
         self._including = node.lineno

@@ -28,7 +28,7 @@ from runner.language.render.renderers.files import read_text
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.support.files.group_commit import ABSENT, GROUP_COMMIT, Version, version
-from runner.support.yaml.rendered_text import Piece, concat, included, mark
+from runner.support.yaml.rendered_text import Piece, concat, included, mark, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ class PlacedEnvironment(BoundedEnvironment):
     concat = staticmethod(concat)
     mark = staticmethod(mark)
     included = staticmethod(included)
+    marked = staticmethod(marked)
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
     own_globals: dict[str, Any]
