@@ -165,6 +165,20 @@ MISTAKES = [
     Mistake("elseif", "{% if 0 %}\n«{% elseif 1 %}\n{% endif %}\n" + NOP, "elseif", "elif"),
     Mistake("else if", "{% if 0 %}\n«{% else if 1 %}\n{% endif %}\n" + NOP, "else", "elif"),
     Mistake("tag misspelt", "«{% fro x in [1] %}\n{% endfor %}\n" + NOP, "fro", "for"),
+    Mistake(
+        "answer of a server that cannot be reached",
+        "a:\n  test.nop:\n    - name: {{ {'error': 'Connection\\n refused'}.«dict }}\n",
+        "no attribute 'dict'",
+        "it says: Connection refused",
+    ),
+    Mistake(
+        "argument that a filter block has written",
+        "a:\n  test.nop:\n«{%- filter indent %}{% for k in ['nmae'] %}\n- {{ k }}: x\n{%- endfor %}{% endfilter %}\n",
+        "no argument 'nmae'",
+        "'name'",
+        check_only=True,
+        column=False,
+    ),
     Mistake("filter misspelt", "a:\n  test.nop:\n    - name: {{ 'x' | «uper }}\n", "uper", "upper"),
     Mistake(
         "filter that is nowhere",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
@@ -120,6 +120,8 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         hint = suggestion(repr(near[0]))
     else:
         hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
+        if isinstance(obj, Mapping) and isinstance(obj.get("error"), str):  # http.query, an API
+            hint = f"it says: {' '.join(obj['error'].split())}"
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     return hint
