@@ -344,6 +344,13 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
+        "guard that is what a template finds true",
+        "a:\n  cmd.run:\n    - name: x\n    - unless:\n      - «{{ 1 not in [2] }}\n",
+        "true is not a command",
+        "'\\{\\{ \\(1 not in \\[2\\]\\) \\| lower \\}\\}'`",
+        check_only=True,
+    ),
+    Mistake(
         "guard that is not a command",
         "a:\n  cmd.run:\n    - name: x\n    - «onlyif: false\n",
         "false is not a command|ignored",

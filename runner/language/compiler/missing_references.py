@@ -236,10 +236,10 @@ def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnosti
             if not isinstance(entry, list)
             else entry
         )
-        message, hint = (
-            f"{shown} is not a command",
-            f"write a command as text: `- {key}: '{shown}'`",
-        )
+        typed = f"'{shown}'"
+        if len(source.values) == 1 and isinstance(entry, bool):  # a template's True is no program
+            typed = f"'{{{{ ({source.values[0][0]}) | lower }}}}'"
+        message, hint = f"{shown} is not a command", f"write a command as text: `- {key}: {typed}`"
     return Diagnostic(
         f"{chunk.function}: {key}: {message}{IGNORED}", source, hint, "ignored", "warning"
     )
