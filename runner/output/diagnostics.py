@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 _SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
-_TYPED = r"(?![|>{]|\{[{%])\S.*"
+# no block, and nothing that a template writes
+_TYPED = r"(?![|>{]|(?P<quote>['\"])\{\{(?:(?!\}\}).)*\}\}(?P=quote)\s*$)\S.*"
 NAMED_SECRET = rf"({_SECRET}\s*[:=]\s*){_TYPED}"
 _HEAD = pattern(rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$")  # of lines that are one
 _BESIDE = pattern(rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$")

@@ -307,6 +307,9 @@ def test_a_very_long_line_is_shown_in_part(tmp_path: Path) -> None:
         ("/etc/passwd:\n  hunter22:\n    - mode: 644", False),
         ("- token: >-\n    first\n    hunter22", True),
         ("- value: {{ hunter22 }}\n- key: password", False),
+        ("- value: '{{ hunter22 }}'\n- key: password", False),
+        ("password: \"{{ hunter22.get('x', {}) }}\"", False),
+        ("password: '{{ a }}{{ hunter22 }}'", True),
     ],
 )
 def test_a_value_that_other_lines_call_a_secret_is_not_shown(
