@@ -384,15 +384,23 @@ def _placed(problem: Diagnostic, session: Session, data: HighData) -> Diagnostic
     env = session.options.saltenv or "base"
     holder = session.tree.declaring(problem.subject, env)
     if holder:
-        left_out = data.excludes and any(sls == holder for _, sls in data.rendered)
-        cure = "an `exclude` leaves it out" if left_out else "include it"
-        if any(sls == holder for _, sls in data.rendered) and not left_out:
-            cure = "which is in this run, but its template leaves it out here"
+        cure = ": include it"
+        if any(sls == holder for _, sls in data.rendered):
+            its = ", which is in this run, but its template leaves it out here"
+            cure = ": an `exclude` leaves it out" if data.excludes else its
         return problem._replace(
-            hint=f"{problem.subject} is declared in the SLS {holder}: {cure}", declared_in=holder
+            hint=f"{problem.subject} is declared in the SLS {holder}{cure}", declared_in=holder
         )
     if problem.hint is not None:
         return problem
+    writer, typed = missing_references.written(problem.subject, session.tree.declared(env)) or (
+        "",
+        "",
+    )
+    if writer and not any(sls == writer for _, sls in data.rendered):
+        return problem._replace(
+            hint=f"the SLS {writer} declares {typed}: include it, if it is that"
+        )
     near = diagnostics.suggested(
         diagnostics.similar(problem.subject, session.tree.declared(env), 2)
     )

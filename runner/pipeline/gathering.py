@@ -69,7 +69,7 @@ def all_requests(session: Session) -> list[Request]:
         for root in roots
     )
     tops = session.asked_once.get("tops", ())
-    states = [(name, env) for env in session.roots for name in session.tree.sls_names(env)]
+    states = [(name, env) for env in session.roots for name in session.tree.sls_files(env)]
     return [
         Request(name, env)
         for name, env in states

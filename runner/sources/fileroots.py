@@ -278,7 +278,7 @@ class FileTree:
         """The IDs that stand at the margin of an SLS, each with the first that has it."""
         if saltenv not in self._declared:
             files = self._declared[saltenv] = {}
-            for name in self.sls_names(saltenv):
+            for name in self.sls_files(saltenv):
                 for line in _MARGIN.finditer(self.sls_text(name, saltenv) or ""):
                     files.setdefault(line["id"], name)
         return self._declared[saltenv]
@@ -305,6 +305,13 @@ class FileTree:
             }
             self._names[saltenv] = sorted(names)
         return self._names[saltenv]
+
+    def sls_files(self, saltenv: str) -> list[str]:
+        """The SLS files, by their names, each once: a root may lie in another one."""
+        files: dict[str, str] = {}
+        for name in sorted(self.sls_names(saltenv), key=lambda name: name.count(".")):
+            files.setdefault(os.path.normpath(self.sls_path(name, saltenv) or name), name)
+        return sorted(files.values())
 
     def near_file(self, path: str, saltenv: str) -> str | None:
         """The file of the tree that was probably meant; asks the folders that lie nearest first."""

@@ -12,6 +12,7 @@ from runner.model.diagnostics import IGNORED, Diagnostic, similar, suggestion
 from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
+from runner.model.stdlib import pattern
 from runner.support.files.text import text_to_show
 
 TYPE_CHECKING = False
@@ -252,6 +253,9 @@ def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnosti
     )
 
 
+_EXPRESSION = pattern(r"\{\{.*?\}\}")
+
+
 def used_by_template(tree: TreeFiles) -> Callable[[Chunk, str], bool]:
     """Return whether the template of a state uses a variable; it does when nobody can know (a
     folder, imports).
@@ -307,3 +311,15 @@ def templates(
                     problem.source.file, problem.source.line, problem.source.column, (used,)
                 )
                 yield problem._replace(source=source or used)
+
+
+def written(id_: str, declared: Mapping[str, str]) -> tuple[str, str] | None:
+    """The SLS whose template may write an ID, and the ID as typed; of several, that with most of
+    it.
+    """
+    typed = [(len(_EXPRESSION.sub("", each)), each) for each in declared]
+    for length, each in sorted(typed, reverse=True):
+        parts = _EXPRESSION.split(each)
+        if parts[1:] and length > 2 and re.fullmatch(".+".join(map(re.escape, parts)), id_):
+            return declared[each], each
+    return None

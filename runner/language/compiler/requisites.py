@@ -302,9 +302,10 @@ def _resolve_in_form(
 def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = None) -> Diagnostic:
     globbed_sls = requisite.state == "sls" and any(mark in requisite.target for mark in "*?[")
     hint = index.near(requisite.state, requisite.target)
+    name = chunk.id if "\n" in chunk.name else chunk.name
     return Diagnostic(
         f"Referenced state does not exist for requisite [{kind or requisite.kind}: "
-        f"({requisite.state}: {requisite.target})] in state [{chunk.name}] in SLS [{chunk.sls}]",
+        f"({requisite.state}: {requisite.target})] in state [{name}] in SLS [{chunk.sls}]",
         requisite.place.source,
         hint.text,
         "unmet-requisite",

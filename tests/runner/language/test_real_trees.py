@@ -251,6 +251,32 @@ def test_the_sls_that_declares_it_comes_before_what_is_spelt_alike(machine: Mach
     assert "web.service is declared in the SLS web.service: include it" in shown
 
 
+def test_a_file_below_two_roots_has_its_shorter_name(machine: Machine) -> None:
+    machine.config["file_roots"] = {"base": ["states", "."]}
+    machine.write(user="x: {test.nop: [require: [test: y]]}\n", zero="y: {test.nop: [odd: 1]}\n")
+    assert "y is declared in the SLS zero: include it" in machine("sls", "user", code=1).stderr
+    assert "more from this line" not in machine("check", code=1).stdout, "checked once"
+
+
+def test_a_template_may_declare_what_is_required(machine: Machine) -> None:
+    machine.write(
+        user="x: {test.nop: [require: [test: mount_home]]}\n",
+        disks="{% for name in ['home'] %}\n{{ name }}_e:\n  test.nop: []\nmount_{{ name }}:\n"
+        "  test.nop: []\n{{ name }}:\n  test.nop: []\n{% endfor %}\n",
+    )
+    hint = "the SLS disks declares mount_{{ name }}: include it, if it is that"
+    assert hint in machine("sls", "user", code=1).stderr
+    machine.write(user="include: [disks]\nx: {test.nop: [require: [test: mount_hme]]}\n")
+    assert "did you mean mount_home?" in machine("sls", "user", code=1).stderr
+
+
+def test_a_command_of_several_lines_is_named_by_its_id(machine: Machine) -> None:
+    machine.write(
+        a="x:\n  cmd.run:\n    - name: |\n        a\n        b\n    - require: [test: y]\n"
+    )
+    assert "(test: y)] in state [x] in SLS [a]" in machine("sls", "a", code=1).stderr
+
+
 def test_what_requires_an_excluded_state_is_an_error(machine: Machine) -> None:
     machine.write(
         a="include: [b]\nexclude: [{id: x}]\ny:\n  test.nop:\n    - require: [test: x]\n",
