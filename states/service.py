@@ -216,7 +216,8 @@ def dead(
     )
     ended = [("processes", "ended")] if runs else []  # whichever they are
     yield Plan({name: not runs or bool(steps)}, comment, provides=ended)
-    _act(name, [*steps, *(["stop"] if runs else [])], _options(no_block), runlevels, user=user)
+    # the stop comes first: a name that is an alias is gone with what enables it
+    _act(name, [*(["stop"] if runs else []), *steps], _options(no_block), runlevels, user=user)
     _wait(init_delay if runs else None)
     if runs and not no_block and not service.wait_until(name, sig, False, timeout, user):
         raise StateFailed(f"Service {name} failed to die", changes={})

@@ -158,9 +158,10 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} is masked.")
         if _is_gone(unit, user):
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} not found.")
-        plan_running(own_name(unit, user), not ends_by_itself(unit, user), user)
-    elif action == "stop":
-        plan_running(own_name(unit, user), False, user)
+    if action in (*STARTING, "stop"):
+        runs = action != "stop" and not ends_by_itself(unit, user)
+        for each in {unit, own_name(unit, user)}:  # the one may be gone when it is asked for
+            plan_running(each, runs, user)
     elif action in ("mask", "unmask"):
         _mask(unit, action, "--runtime" in options, user)
     elif action == "enable":
@@ -170,7 +171,10 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
             raise CommandFailed(f"Failed to enable unit: Unit file {unit} does not exist.")
         _enable(unit, user)
     elif action == "disable":
-        _disable(unit, user)
+        own = own_name(unit, user)
+        _disable(own, user)
+        if own != unit:  # the alias goes, too
+            plan_enabled(unit, False, user)
 
 
 def _is_gone(unit: str, user: str) -> bool:

@@ -209,7 +209,7 @@ def status(name: str, user: str = "") -> bool:
 def enabled(name: str, user: str = "") -> bool:
     """Return whether a service starts with the machine: an indirect one by what goes with it."""
     full = unit(name)
-    will = will_be_enabled(full, user)
+    will = will_be_enabled(_planned_units.own_name(full, user), user)
     if _planned_units.concerns(full, user):
         if _planned_units.masked_by(full, user):
             return False

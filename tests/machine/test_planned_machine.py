@@ -140,6 +140,25 @@ def test_services(debian: Debian) -> None:
     )
 
 
+ALIASED = RUNS + "Alias=other.service\n"
+ALIAS: list[State] = [
+    ("service.dead", {"name": "other", "enable": False}),
+    ("service.disabled", {"name": "{0}"}),
+    ("service.dead", {"name": "other", "enable": False}),
+    ("service.running", {"name": "{0}", "enable": True}),
+    ("service.running", {"name": "other", "enable": True}),
+]
+
+
+def test_a_service_is_stopped_by_an_alias_that_goes_with_it(debian: Debian) -> None:
+    debian.write("/etc/systemd/system/tick.service", ALIASED)
+    debian.run("systemctl enable --now tick 2>&1")
+    assert_chains_foreseen(debian, tree([("tick", ALIAS)]))
+    debian.tree(off="other: {service.dead: [enable: false]}")
+    assert debian.results("sls", "off")["other"]["changes"] == {"other": True}
+    assert debian.read("systemctl is-active tick || true") == "inactive"
+
+
 def test_a_removed_package_takes_its_commands_and_services_along(debian: Debian) -> None:
     debian.run("systemctl start cron")
     chain = [
