@@ -12,14 +12,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modules import _paths, file
+from modules import user as users
 from modules._planned.overlay import is_planned, overlay
 from modules.service._planned import STARTING, plan_enabled, plan_running
 from modules.service.user_units import account
-from runner.api import CommandFailed, Unforeseen
+from runner.api import CommandFailed, Unforeseen, leave_pending
 
 MACHINES = tuple(
     f"{folder}/systemd/system" for folder in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")
 )
+# folders that systemd makes for a service
+FOLDERS = {
+    "RuntimeDirectory": "/run",
+    "StateDirectory": "/var/lib",
+    "CacheDirectory": "/var/cache",
+    "LogsDirectory": "/var/log",
+    "ConfigurationDirectory": "/etc",
+}
+NO = ("no", "false", "off", "0")
 USERS = tuple(f"{folder}/systemd/user" for folder in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 
 
@@ -159,9 +169,7 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
         if _is_gone(unit, user):
             raise CommandFailed(f"Failed to {action} {unit}: Unit {unit} not found.")
     if action in (*STARTING, "stop"):
-        runs = action != "stop" and not ends_by_itself(unit, user)
-        for each in {unit, own_name(unit, user)}:  # the one may be gone when it is asked for
-            plan_running(each, runs, user)
+        _plan_active(unit, action, user)
     elif action in ("mask", "unmask"):
         _mask(unit, action, "--runtime" in options, user)
     elif action == "enable":
@@ -175,6 +183,53 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
         _disable(own, user)
         if own != unit:  # the alias goes, too
             plan_enabled(unit, False, user)
+
+
+def _plan_active(unit: str, action: str, user: str) -> None:
+    """Plan that a unit is started, or stopped, with what systemd itself makes of that."""
+    runs = action != "stop" and not ends_by_itself(unit, user)
+    for name in {unit, own_name(unit, user)}:  # the one may be gone when it is asked for
+        plan_running(name, runs, user)
+    words = "" if user else text(unit)
+    for where in _values(words, "Mount", "Where") + _values(words, "Automount", "Where"):
+        leave_pending([("made", where), ("altered", where)])
+    if action == "restart":
+        _drop_folders(words)
+    if action != "stop":
+        _make_folders(words)
+    if not runs:
+        _drop_folders(words)
+
+
+def _drop_folders(words: str) -> None:
+    """Plan that the folders go which a service has only while it runs."""
+    if _said(words, "RuntimeDirectoryPreserve", "no") in NO:
+        for name in _values(words, "Service", "RuntimeDirectory"):
+            file.remove(f"/run/{name.partition(':')[0]}")
+
+
+def _make_folders(words: str) -> None:
+    """Plan the folders that a service is to have before its programs start."""
+    user = _said(words, "User", "root")
+    is_dynamic = _said(words, "DynamicUser", "no") not in NO
+    for kind, top in FOLDERS.items():
+        for name in _values(words, "Service", kind):
+            path = f"{top}/{name.partition(':')[0]}"
+            if "%" in path:
+                continue
+            if is_dynamic or not users.info(user):
+                leave_pending([("made folder", path)])
+                continue
+            file.makedirs(os.path.dirname(path))
+            file.mkdir(path)
+            if top != "/etc":
+                file.chown(path, user, _said(words, "Group", users.info(user)["gid"]))
+                file.set_mode(path, _said(words, f"{kind}Mode", "0755"))
+
+
+def _said(words: str, key: str, otherwise: str) -> str:
+    """The last word that a service says of a key."""
+    return next(reversed(_values(words, "Service", key)), otherwise)
 
 
 def _is_gone(unit: str, user: str) -> bool:

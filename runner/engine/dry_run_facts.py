@@ -63,6 +63,7 @@ class PendingFacts:
         self._called: dict[str, frozenset[str]] = {}
         # whose owners and modes scripts alter
         self._rights: dict[str, dict[str, str]] = {kind: {} for kind in RIGHTS}
+        self._starting: set[str] = set()  # states that have programs of a service run
         self._doubted: set[str] = set()  # states that say what they alter or bring
 
     def is_doubted(self, state: str) -> bool:
@@ -118,6 +119,8 @@ class PendingFacts:
                 case (str(kind), str(path)) if kind in MADE and foreseen is Foreseen.NOT:
                     self._doubted.add(state)
                     self._made[kind][path] = state
+                case ("service", _):
+                    self._starting.add(state)
                 case ("named", _) if foreseen is Foreseen.NOT:
                     self.note_open(chunk, [fact])
             brings = isinstance(fact, tuple) and fact[0] in BRINGING
@@ -146,12 +149,13 @@ class PendingFacts:
         """The state that will have provided one of some facts, or may have; empty when none.
 
         required: pending states that the one with the question requires, the nearest first: they go
-        first. A fact of the kind `check` is what a program says, which sees the machine as it is:
-        any of them may change it.
+        first, and a service that they start may make anything. A fact of the kind `check` is what a
+        program says, which sees the machine as it is: any of them may change it.
         """
         facts = tuple(facts)
         if facts and all(isinstance(fact, tuple) and fact[0] == "right" for fact in facts):
             return next(iter(self._by_root), "")  # only root can give these
+        started = (state for state in required if facts and state in self._starting)
         judged = any(isinstance(fact, tuple) and fact[0] == "check" for fact in facts)
         return (
             self._provider(facts)
@@ -159,6 +163,7 @@ class PendingFacts:
             or self._opens(facts, required)
             or (next(iter(required), "") if judged else "")
             or self._opens(facts, self._open)
+            or next(started, "")
         )
 
     def _opens(self, facts: Sequence[object], states: Iterable[str]) -> str:

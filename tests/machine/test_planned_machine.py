@@ -159,6 +159,58 @@ def test_a_service_is_stopped_by_an_alias_that_goes_with_it(debian: Debian) -> N
     assert debian.read("systemctl is-active tick || true") == "inactive"
 
 
+FOLDERS = """[Service]
+User=nobody
+RuntimeDirectory=tick
+StateDirectory=tick/inner
+StateDirectoryMode=0750
+CacheDirectory=old
+ConfigurationDirectory=tick
+ExecStart=/bin/sleep infinity
+"""
+MOUNT = "[Mount]\nWhat=none\nWhere=/mnt/tick\nType=tmpfs\n"
+STARTED: dict[str, Any] = {
+    FILE.format("tick"): {"file.managed": [{"contents": FOLDERS}]},
+    "tick": {"service.running": []},
+    "/run/tick/f": {"file.managed": [{"contents": "x"}]},
+    "/etc/tick/f": {"file.managed": [{"contents": "x"}]},
+    "/var/lib/tick": {"file.directory": [{"user": "root"}, {"mode": "0755"}]},
+    "/var/lib/tick/inner": {"file.directory": [{"user": "nobody"}, {"mode": "0700"}]},
+    "/var/cache/old": {"file.directory": [{"user": "nobody"}, {"mode": "0755"}]},
+    "stopped": {"service.dead": [{"name": "tick"}]},
+    "gone": {"file.missing": [{"name": "/run/tick"}]},
+}
+
+
+def test_folders_that_systemd_makes_for_a_service(debian: Debian) -> None:
+    debian.run("mkdir -m 0700 /var/cache/old")
+    assert_foreseen(debian, STARTED)
+
+
+def test_what_starts_may_make_what_a_state_needs_that_requires_it(debian: Debian) -> None:
+    debian.write("/etc/systemd/system/mnt-tick.mount", MOUNT)
+    debian.write(FILE.format("tick"), RUNS)
+    debian.run("systemctl daemon-reload")
+    needing: dict[str, Any] = {"file.managed": [{"contents": "x"}]}
+    required = [*needing["file.managed"], {"require": [{"service": "tick"}]}]
+    states = {
+        "mnt-tick.mount": {"service.running": []},
+        "tick": {"service.running": []},
+        "/mnt/tick/f": needing,
+        "/srv/tick/f": {"file.managed": required},
+        "/srv/tock/f": needing,
+    }
+    debian.tree(all=json.dumps(states))
+    dry = debian.results("sls", "all", "--test", code=2)
+    assert {name: each.get("__decided_by__", each["result"]) for name, each in dry.items()} == {
+        "mnt-tick.mount": None,
+        "tick": None,
+        "/mnt/tick/f": "service: mnt-tick.mount",
+        "/srv/tick/f": "service: tick",
+        "/srv/tock/f": False,
+    }
+
+
 def test_a_removed_package_takes_its_commands_and_services_along(debian: Debian) -> None:
     debian.run("systemctl start cron")
     chain = [
