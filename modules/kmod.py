@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from modules import cmd, file
 from modules._planned.machine import merged_names
-from modules._planned.overlay import planned_machine
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import encoded, plain_name, split
 from runner.api import FormerState, changer, for_states, leave_pending
 from runner.api.offline import of_running
@@ -59,25 +59,22 @@ def former_state(mod: str) -> FormerState:
     return FormerState("kernel module", mod, {"loaded": is_loaded(mod)})
 
 
-def _plan_load(mod: str) -> None:
-    planned_machine().kernel_modules[mod.replace("-", "_")] = True
+def _plan(mod: str, is_loaded: bool) -> None:
+    shown = mod.replace("-", "_")
+    planned_machine().kernel_modules[shown] = is_loaded
+    tell_otherwise(mod, shown)
     leave_pending()  # what the kernel then shows below /proc and /sys
 
 
-def _plan_remove(mod: str) -> None:
-    planned_machine().kernel_modules[mod.replace("-", "_")] = False
-    leave_pending()
-
-
 @of_running
-@changer(before=former_state, planned=_plan_load, planned_touches=[])
+@changer(before=former_state, planned=lambda mod: _plan(mod, True), planned_touches=[])
 def load(mod: str) -> None:
     """Load a module. Raises StateFailed when the kernel refuses it."""
     cmd.execute(["modprobe", "--", mod]).or_fail()
 
 
 @of_running
-@changer(before=former_state, planned=_plan_remove, planned_touches=[])
+@changer(before=former_state, planned=lambda mod: _plan(mod, False), planned_touches=[])
 def remove(mod: str) -> None:
     """Unload a module. Raises StateFailed when it is in use."""
     cmd.execute(["modprobe", "-r", "--", mod]).or_fail()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from modules import _paths, cmd, file
-from modules._planned.overlay import planned_machine
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
 from modules.service import systemd
 from runner.api import (
@@ -244,6 +244,7 @@ def _refuse_value(name: str, value: str) -> None:
 def _plan(name: str, value: str) -> dict[str, str]:
     _refuse_value(name, value)
     planned_machine().kernel_parameters[_path(name)] = " ".join(value.split())
+    tell_otherwise(name, _path(name))
     return {name: get(name)}
 
 

@@ -100,6 +100,14 @@ def planned_machine() -> PlannedMachine:
     return _of_dry_run() or machine.PlannedMachine()
 
 
+def tell_otherwise(*words: str) -> None:
+    """Note that programs which are asked for one of these will say something else: what was planned
+    of them is in no file.
+    """
+    if chunk := here.chunk:
+        planned_machine().told.update(dict.fromkeys(words, f"{chunk.state}: {chunk.id}"))
+
+
 def overlay() -> Overlay | None:
     """The files of a dry run in which something was planned; None where all is as the machine has
     it.

@@ -13,7 +13,7 @@ from typing import Any
 
 from modules import _paths, cmd, file, service
 from modules._planned.machine import merged
-from modules._planned.overlay import planned_machine
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import (
     LinesBy,
     encoded,
@@ -513,10 +513,12 @@ def _plan_swapon(name: str, priority: int | None = None) -> None:
     _refusals.refuse_swapon(name, priority)
     own = {} if priority is None else {"priority": str(priority)}
     planned_machine().swaps[name] = {**swap_facts(name), **own}
+    tell_otherwise(name)
 
 
 def _plan_swapoff(name: str) -> None:
     planned_machine().swaps[name] = None
+    tell_otherwise(name)
 
 
 @of_running

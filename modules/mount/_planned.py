@@ -9,7 +9,7 @@ import stat as bits
 from typing import TYPE_CHECKING
 
 from modules._planned.files import Entry, planned_files
-from modules._planned.overlay import planned_machine
+from modules._planned.overlay import planned_machine, tell_otherwise
 from runner.api import leave_pending
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ ATIME = {"atime", "noatime", "relatime", "strictatime"}  # one of them at a time
 def plan_options(mounted: Mounted, path: str, options: list[str]) -> None:
     """Plan that a mount has further options."""
     planned_machine().mounts[path] = mounted._replace(options=combined(mounted.options, options))
+    tell_otherwise(path)
 
 
 def combined(options: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
@@ -48,6 +49,7 @@ def plan_mount(
     bound: the folder that is seen there, of a bind mount.
     """
     planned_machine().mounts[path] = mounted
+    tell_otherwise(path)
     files = planned_files()
     assert files is not None
     way = files.way(path, follow=True)
@@ -65,6 +67,7 @@ def plan_unmount(path: str) -> None:
     covered = planned_machine().covered.get(path)
     before, entry = covered.pop() if covered else (None, None)
     planned_machine().mounts[path] = before
+    tell_otherwise(path)
     files = planned_files()
     if entry is not None and files is not None:
         way = files.way(path, follow=True)

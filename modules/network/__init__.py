@@ -13,6 +13,7 @@ from typing import Any
 from modules import cmd, file, hosts
 from modules._machine.processes import needs
 from modules._machine.resolver import resolve
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import plain_name
 from modules.network._links import (
     addresses,
@@ -24,7 +25,16 @@ from modules.network._links import (
 )
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
 from modules.network._sockets import active_tcp, netstat
-from runner.api import CommandFailed, FormerState, StateFailed, changer, for_states, here, reason_of
+from runner.api import (
+    CommandFailed,
+    FormerState,
+    StateFailed,
+    Unforeseen,
+    changer,
+    for_states,
+    here,
+    reason_of,
+)
 from runner.api.offline import offline_as
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -159,7 +169,7 @@ FAMILIES = {"ipv4": 4, "ipv6": 6}
 
 def get_hostname() -> str:
     """The name of this machine."""
-    return socket.gethostname()
+    return planned_machine().kernel_parameters.get(RUNNING_NAME) or socket.gethostname()
 
 
 def get_fqdn() -> str:
@@ -337,6 +347,7 @@ def iphexval(ip: str) -> str:
 
 
 NAME = "/etc/hostname"
+RUNNING_NAME = "/proc/sys/kernel/hostname"
 OWN = "127.0.1.1"  # where Debian keeps the name of a machine without an address of its own
 
 
@@ -368,10 +379,18 @@ def keep_hostname(hostname: str) -> None:
 
 
 @for_states
-@for_states
 def former_hostname(*_: object) -> FormerState:
     """The running name of this machine as undo restores it."""
     return FormerState("hostname", "running", {"value": os.uname().nodename})
+
+
+def _plan_hostname(hostname: str) -> bool:
+    if os.geteuid():
+        raise Unforeseen(hostname)
+    keep_hostname(hostname)
+    planned_machine().kernel_parameters[RUNNING_NAME] = hostname
+    tell_otherwise(RUNNING_NAME, "hostname", "hostnamectl", "uname")
+    return True
 
 
 def _keep(hostname: str) -> bool:
@@ -379,7 +398,7 @@ def _keep(hostname: str) -> bool:
     return True
 
 
-@changer(before=former_hostname)
+@changer(before=former_hostname, planned=_plan_hostname)
 @offline_as(_keep)
 def mod_hostname(hostname: str) -> bool:
     """Give the machine a name, now and for the next start. Raises StateFailed when the system

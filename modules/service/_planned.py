@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from modules._planned.machine import Service, merged_names
-from modules._planned.overlay import planned_machine
+from modules._planned.overlay import planned_machine, tell_otherwise
 from runner.api import CommandFailed, Unforeseen
 
 STARTING = ("start", "restart", "reload-or-restart", "force-reload")
@@ -29,11 +29,13 @@ def will_be_enabled(name: str, user: str = "") -> bool | None:
 def plan_running(name: str, value: bool, user: str = "") -> None:
     """Plan that a service will run, or will not."""
     planned_machine().running[_key(name, user)] = value
+    tell_otherwise(_key(name, user)[1])
 
 
 def plan_enabled(name: str, value: bool, user: str = "") -> None:
     """Plan that a service will start with the machine, or will not."""
     planned_machine().enabled[_key(name, user)] = value
+    tell_otherwise(_key(name, user)[1])
 
 
 def running(names: Iterable[str], user: str = "") -> list[str]:

@@ -95,6 +95,21 @@ def named(command: str, cwd: str | None = None) -> Iterator[str]:
         yield from _paths([plain], cwd)
 
 
+def told_by_programs(command: str, cwd: str | None = None) -> Iterator[str]:
+    """Generate the words of a command line that may ask for what is in no file, or in one of the
+    kernel's.
+
+    >>> list(told_by_programs("systemctl is-active cron && grep -q x /etc/own"))
+    ['systemctl', 'is-active', 'cron', 'grep', 'x', '/etc/own']
+    >>> list(told_by_programs("grep -q cron /etc/own"))
+    []
+    """
+    calls, words = _calls(command), [*named(command, cwd)]
+    is_read = calls is not None and {program for program, *_ in calls} <= READERS
+    if not is_read or any(word.startswith(("/proc/", "/sys/")) for word in words):
+        yield from words
+
+
 def alterations(command: str, cwd: str | None = None) -> Alterations:
     """Return what a command line may do to paths.
 

@@ -42,12 +42,14 @@ class Planning:
 
 class Overview:
     """What the engine goes by of the planned machine, which is a value of modules. settled: the
-    paths that this run has planned. open: by "state: ID" what is not known of what it makes.
+    paths that this run has planned. open: by "state: ID" what is not known of what it makes. told:
+    by words of commands that ask for it the state which alters what is in no file.
     """
 
     def __init__(self) -> None:
         self.settled: dict[str, object] = {}
         self.open: dict[str, list[str]] = {}
+        self.told: dict[str, str] = {}
 
     @property
     def is_seen_by_commands(self) -> bool:

@@ -28,7 +28,7 @@ from runner.api import facts as provided
 from runner.engine import dry_run_facts, guards, partial_changes, slots
 from runner.engine import made as engine_made
 from runner.engine.context import Current, Run
-from runner.engine.look import Look, asked
+from runner.engine.look import Look, asked, teller
 from runner.engine.step import Call, Invocation, Mode, Reaction, Step
 from runner.language.arguments import retry, schema
 from runner.language.salt import returns
@@ -244,6 +244,9 @@ class Invoker:
         context = self._guard_context(invocation.step.chunk)
         look = self._look(invocation, partial(guards.reason_to_skip, context), "/")
         skipped = look.outcome()
+        told = planning.overview(self.run.stores).told if invocation.mode is not Mode.REAL else {}
+        if told and (by := teller(guards.programs(args), args.get("cwd"), told)):
+            return skipped, by
         if (doubts := look.doubts) is None:
             return skipped, ""
         for command in guards.programs(args):

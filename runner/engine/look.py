@@ -13,7 +13,7 @@ from runner.model.chunk import Chunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Literal
 
     from runner.api.doubts import Doubts
@@ -118,3 +118,15 @@ def asked(command: str, cwd: object, doubts: Doubts, exists: Callable[[str], boo
         for path in about.paths:
             exists(path)
     return looks.by or doubts.of_program(command, about.of_packages, about.of_anything)
+
+
+def teller(commands: Iterable[str], cwd: object, told: Mapping[str, str]) -> str:
+    """The pending state after which a command of a guard says something else about what is in no
+    file; empty when none. told: such states by words.
+    """
+    words = (
+        word.removesuffix(".service")
+        for command in commands
+        for word in command_lines.told_by_programs(command, cwd if isinstance(cwd, str) else None)
+    )
+    return next((told[word] for word in words if word in told), "")

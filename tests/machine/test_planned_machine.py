@@ -272,3 +272,39 @@ def test_commands_of_another_user_run_where_only_root_may_go(debian: Debian) -> 
     dry = assert_foreseen(debian, states)
     assert (dry["not read"]["comment"], dry["there"]["comment"]) == ("Success!", "Success!")
     debian.run("rm -r /srv/closed")
+
+
+ASKING = [
+    "systemctl is-active {0}.service",
+    "systemctl is-enabled -q {0}",
+    "test $(sysctl -n net.ipv4.ip_forward) = 1",
+    "grep 1 /proc/sys/net/ipv4/ip_forward",
+    "grep /mnt/a /proc/mounts",
+    "hostname | grep other",
+]
+DECIDED = ["grep tick /etc/hostname", "systemctl is-active cron", "grep other /etc/hostname"]
+
+
+def test_what_a_command_asks_that_is_in_no_file_is_undecided(debian: Debian) -> None:
+    debian.write("/etc/systemd/system/tick.service", RUNS)
+    debian.run("mkdir /mnt/a; systemctl daemon-reload")
+    states: dict[str, Any] = {
+        "tick": {"service.running": [{"enable": True}]},
+        "net.ipv4.ip_forward": {"sysctl.present": [{"value": 1}]},
+        "mount": {mounted("a")[0]: [mounted("a")[1]]},
+        "name": {"network.system": [{"hostname": "other"}, {"apply_hostname": True}]},
+    }
+    asking = [command.format("tick") for command in ASKING]
+    for command in (*asking, *DECIDED):
+        states[command] = {"test.nop": [{"onlyif": command}]}
+    debian.tree(all=json.dumps(states))
+    dry = debian.results("sls", "all", "--test")
+    pending = ["service: tick"] * 2 + ["sysctl: net.ipv4.ip_forward"] * 2
+    pending += ["mount: mount", "network: name"]
+    decided = {name: dry[name].get("__decided_by__") for name in (*asking, *DECIDED)}
+    assert decided == {**dict(zip(asking, pending, strict=True)), **dict.fromkeys(DECIDED)}
+    real = debian.results("sls", "all")
+    assert {real[name]["comment"] for name in asking} == {"Success!"}
+    assert {name: real[name]["comment"] for name in DECIDED} == {
+        name: dry[name]["comment"] for name in DECIDED
+    }
