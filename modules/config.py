@@ -96,7 +96,11 @@ def merge(
     """A top-level key of the configuration and the pillar; of two mappings both, key by key, the
     first one topmost.
     """
-    values = [source[value] for source in _sources(omit_opts, True, omit_pillar) if value in source]
+    values = [
+        source[value]
+        for source in _sources(omit_opts, True, omit_pillar)
+        if source.get(value) is not None
+    ]
     if len(values) == 2 and all(isinstance(content, Mapping) for content in values):
         return {**values[1], **values[0]}
     return values[0] if values else default

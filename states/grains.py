@@ -126,7 +126,7 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     comment = f"Value {value} in grain {name} is set to be added"
     if present_values is not old:
         comment = f"Grain {name} is set to be converted to list and value {value} will be added"
-    wanted = static.with_value(name, [*present_values, *missing], force=True)
+    wanted = static.with_list(name, [*present_values, *missing])
     yield Plan({"added": value}, comment)
     static.put(wanted)
     return f"Value {value} was added to grain {name}"
@@ -151,7 +151,7 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
     missing = _missing(value, present_values)
     if not missing:
         return f"Value {value} is already in grain {name} (or pending)"
-    wanted = static.with_value(name, [*present_values, *missing], force=True)
+    wanted = static.with_list(name, [*present_values, *missing])
     shown = missing if isinstance(value, list) else value
     comment = (
         f"Value {shown} is set to be appended to grain {name}"
@@ -190,9 +190,7 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     if not present_values:
         lines = (f"Value {item} is absent from grain {name}" for item in value)
         return Done("\n".join(lines), missing=[("grain", name)])
-    wanted = static.with_value(
-        name, [item for item in current if item not in present_values], force=True
-    )
+    wanted = static.with_list(name, [item for item in current if item not in present_values])
     yield Plan(
         {"deleted": present_values},
         _listing(value, present_values, name, f"in grain {name} is set to be deleted"),

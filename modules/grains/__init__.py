@@ -124,7 +124,7 @@ def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> A
     if val in values:
         return f"The val {val} was already in the list {key}"
     added = val if isinstance(val, list) else [val]
-    return setvals(static.with_value(key, [*values, *added], delimiter, force=True))
+    return setvals(static.with_list(key, [*values, *added], delimiter))
 
 
 def remove(key: str, val: Any, delimiter: str = ":") -> Any:
@@ -134,9 +134,7 @@ def remove(key: str, val: Any, delimiter: str = ":") -> Any:
         return f"The key {key} is not a valid list"
     if val not in present:
         return f"The val {val} was not in the list {key}"
-    return setvals(
-        static.with_value(key, [value for value in present if value != val], delimiter, force=True)
-    )
+    return setvals(static.with_list(key, [each for each in present if each != val], delimiter))
 
 
 def delval(key: str, destructive: bool = False) -> dict[str, Any]:

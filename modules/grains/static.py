@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from modules import file
 from modules._texts import yaml as _yaml
 from runner.api import StateFailed, here
 
-IS_NESTED = "exists but is a dict or a list. Use 'force=True' to overwrite."
+USE_FORCE = " Use 'force=True' to overwrite."
+IS_NESTED = f"exists but is a dict or a list.{USE_FORCE}"
 
 
 def place() -> str:
@@ -55,33 +56,50 @@ def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) 
     force: lists and mappings may be replaced, and other values become mappings. Raises StateFailed
     where that is needed and not allowed.
     """
-    top, *rest = key.split(delimiter)
-    if not rest:
-        _replaceable(top, here.grains.get(top), value, force)
-        return {top: value}
+
+    def replaced(path: str, old: Any) -> Any:
+        _replaceable(path, old, value, force)
+        return value
+
+    return _changed(key.split(delimiter), replaced, force)
+
+
+def with_list(key: str, values: list[Any], delimiter: str = ":") -> dict[str, Any]:
+    """The same for a list with more values than it has, or fewer."""
+    return _changed(key.split(delimiter), lambda path, old: values, None)
+
+
+def _changed(
+    parts: list[str], end: Callable[[str, Any], Any], force: bool | None
+) -> dict[str, Any]:
+    """The top-level grain with another value at the end of a path. end: gives that, from the path
+    and what is there. force: other values become mappings; None where nobody can ask for that.
+    """
+    top, *rest = parts
     whole = copy.deepcopy(here.grains.get(top))
-    return {top: _nested(whole, top, rest, value, force)}
+    return {top: _nested(whole, top, rest, end, force) if rest else end(top, whole)}
 
 
-def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) -> Any:
-    """The contents under `path` so far, with the value at the end of the rest of the path."""
+def _nested(
+    inside: Any, path: str, rest: list[str], end: Callable[[str, Any], Any], force: bool | None
+) -> Any:
+    """The contents under `path` so far, with another value at the end of the rest of the path."""
     key, *deeper = rest
     if isinstance(inside, list) and (place := _place(inside, key)) is not None:
         within = inside[place]
-        return [*inside[:place], _nested(within, path, rest, value, force), *inside[place + 1 :]]
+        return [*inside[:place], _nested(within, path, rest, end, force), *inside[place + 1 :]]
     if inside is None or inside == key:  # a value becomes the key of what is to be there
         inside = {}
     if not isinstance(inside, dict):
         if not force:
             raise StateFailed(
                 f"The key '{path}' value is '{inside}', which is different from the provided key"
-                f" '{key}'. Use 'force=True' to overwrite."
+                f" '{key}'.{'' if force is None else USE_FORCE}"
             )
         inside = {}
     if not deeper:
-        _replaceable(f"{path}:{key}", inside.get(key), value, force)
-        return {**inside, key: value}
-    return {**inside, key: _nested(inside.get(key), f"{path}:{key}", deeper, value, force)}
+        return {**inside, key: end(f"{path}:{key}", inside.get(key))}
+    return {**inside, key: _nested(inside.get(key), f"{path}:{key}", deeper, end, force)}
 
 
 def _place(values: list[Any], key: str) -> int | None:
@@ -101,8 +119,7 @@ def _replaceable(key: str, old: Any, new: Any, force: bool) -> None:
         raise StateFailed(f"The key '{key}' {IS_NESTED}")
     if isinstance(new, dict | list):
         raise StateFailed(
-            f"The key '{key}' exists and the given value is a dict or a list. Use 'force=True' to"
-            " overwrite."
+            f"The key '{key}' exists and the given value is a dict or a list.{USE_FORCE}"
         )
 
 

@@ -59,6 +59,7 @@ SCENARIOS = [
     on("list_present", "d/n/m", value=2, delimiter="/"),
     on("list_present", "nope", value=["z"]),
     on("list_present", "a", value="z", fails="Grain a is not a valid list"),
+    on("list_present", "l:q", value="z", fails="which is different from the provided key 'q'."),
     on("list_absent", "l", value="x"),
     on("list_absent", "l", value=["x", "q"]),
     on("list_absent", "l", plans=False, value="q"),
