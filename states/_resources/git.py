@@ -44,14 +44,17 @@ def _checkout(folder: str) -> Resource | None:
     try:
         match = _ORIGIN.search(_text(f"{folder}/.git/config"))
         head = re.fullmatch(r"ref: refs/heads/(\S+)\s*", _text(f"{folder}/.git/HEAD"))
-        owner = file.stat(folder).user
+        at = file.stat(folder)
     except (StateFailed, PermissionError):
         return None
     if not match:
         return None
     arguments: dict[str, Any] = {"target": folder}
     arguments |= {"branch": head[1]} if head else {}
-    arguments |= {"user": owner} if owner not in ("root", "") else {}
+    if os.geteuid() not in (0, at.uid):
+        note = f"{folder}: git shows this checkout to {at.user or at.uid} and to root only"
+        return Resource("", folder, note=note)
+    arguments |= {"user": at.user} if at.user not in ("root", "") else {}
     return Resource("git.cloned", match[1], arguments, files=(folder,))
 
 

@@ -59,7 +59,7 @@ rm /etc/cron.daily/dpkg
 mkdir /srv/app /etc/app /srv/big
 mkdir -p /srv/repo/.git /etc/apt/keyrings
 git init -q --bare /srv/up; git clone -q /srv/up /srv/clone 2>/dev/null
-chown -R ann: /srv/clone
+chown -R ann: /srv/clone; git clone -q /srv/up /opt/theirs 2>/dev/null
 printf 'root: ann@example.com\npostmaster: root\n' >/etc/aliases
 mkdir -p /var/lib/systemd/linger; touch /var/lib/systemd/linger/ann
 echo 'hello {{ world }} {% raw %}' >/srv/app/template
