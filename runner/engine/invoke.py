@@ -96,7 +96,9 @@ class Invoker:
         self._things = () if reaction else None
         with running(current):
             self.attempts = 1
-            attempt = self._retried if "retry" in chunk.args else self._attempt
+            attempt = (
+                self._retried if chunk.args.get("retry", False) is not False else self._attempt
+            )
             result = attempt(invocation)
         if current.warnings:
             warnings = (*result.warnings, *self._warnings(invocation, current))

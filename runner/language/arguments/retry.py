@@ -42,7 +42,10 @@ def retry_options(value: Value) -> tuple[Retry, str]:
             key: item for entry in value if isinstance(entry, dict) for key, item in entry.items()
         }
     if not isinstance(value, dict):
-        return Retry(), "" if value is True else f"retry is neither True nor a mapping: {value!r}"
+        return Retry(), "" if value in (
+            True,
+            False,
+        ) else f"retry is neither True nor a mapping: {value!r}"
     options: dict[str, Any] = {}
     problems = []
     for key, (default, _) in RETRY.items():

@@ -214,6 +214,15 @@ def test_each_attempt_is_one_and_is_counted(machine: Machine) -> None:
     assert [found[name]["__run_num__"] for name in "ab"] == [3, 4]
 
 
+def test_retry_false_is_no_retry(machine: Machine) -> None:
+    machine.write(t="a:\n  cmd.run: [name: 'echo x >> {tmp}/f; false', retry: false]\n")
+    found = machine.results("sls", "t", "--test")
+    assert "retried" not in found["a"]["comment"]
+    machine.results("sls", "t", code=2)
+    assert (machine.folder / "f").read_text() == "x\n"
+    assert "retry is" not in machine("check", "--lenient").stdout
+
+
 SLOTS = {  # each compared with Salt 3008.3
     "test.echo(/tmp/x)": "/tmp/x",
     'test.echo(/tmp) ~ "/appended"': "/tmp/appended",
