@@ -136,7 +136,14 @@ def _without_top(session: Session) -> str | None:
     env = options.saltenv or options.state_top_saltenv
     if env and not tree.folders_of(env):
         return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
-    if any(tree.find(options.state_top, env) for env in tree.roots):
+    others = [other for other in tree.roots if tree.find(options.state_top, other)]
+    if others and env and env not in others:
+        key = "saltenv" if options.saltenv else "state_top_saltenv"
+        return (
+            f"{env} has no {options.state_top}, and where `{key}` names an environment, that of"
+            f" {', '.join(others)} does not count"
+        )
+    if others:
         return None
     for odd in filter(None, (tree.no_file(options.state_top, env) for env in tree.roots)):
         return odd

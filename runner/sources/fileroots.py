@@ -268,7 +268,11 @@ class FileTree:
         more = f" ({', '.join(missing)} does not exist)" if missing else ""
         if odd := self.no_file(f"{path}.sls", saltenv):
             return odd
-        return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
+        others = [env for env in self.roots if env != saltenv and self.sls_path(name, env)]
+        where = (
+            f"; it is in the environment {' and in '.join(others)} (`saltenv`)" if others else ""
+        )
+        return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}{where}"
 
     def declaring(self, id_: str, saltenv: str) -> str | None:
         """The SLS in whose text an ID stands at the margin."""

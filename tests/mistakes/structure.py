@@ -5,6 +5,24 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "target of a top file without a colon",
+        {
+            "top.sls": "base:\n  «'G@os:x and web*'\n    - match: compound\n    - web\n",
+            "web.sls": "",
+        },
+        "a colon is missing",
+        r"write `'G@os:x and web\*':`$",
+        names=(),
+    ),
+    Mistake(
+        "SLS of another environment",
+        {"base/top.sls": "base:\n  '*':\n    - «late\n", "dev/late.sls": "a: test.nop\n"},
+        "late",
+        "it is in the environment dev",
+        config={"file_roots": {"base": ["states/base"], "dev": ["states/dev"]}},
+        names=(),
+    ),
+    Mistake(
         "a mapping where a list of mappings belongs",
         "a:\n  cmd.run:\n    - name: echo\n    - «stateful:\n        test_name: echo\n",
         "stateful: expected true or false or a list, got a mapping",

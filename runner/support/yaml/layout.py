@@ -79,6 +79,11 @@ def indentation(spot: ParserSpot) -> Mistake | None:
             return _uneven(spot, same)
         if undashed := _no_space(spot, spot.began[0]):
             return undashed
+        above = spot.above()
+        target = spot.at(above).strip()
+        if re.fullmatch(r"""(['"]).*\1""", target):
+            message = f"a colon is missing at the end of {short(target)}"
+            return spot.mistake(message, above, margin(spot.at(above)), f"write `{short(target)}:`")
         message = "a list item in the middle of a mapping: the lines above have no dash"
         return spot.here(
             message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none"
@@ -148,5 +153,5 @@ def simple_key(spot: ParserSpot) -> Mistake | None:
         f"no colon follows {short(written)!r}",
         line,
         column,
-        f"write `{short(written)}: ...`, or quote it",
+        f"write `{short(written)}: ...`" + ("" if written[0] in "'\"" else ", or quote it"),
     )

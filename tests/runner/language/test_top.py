@@ -232,3 +232,12 @@ def test_a_file_root_that_is_not_there_is_named(machine: Machine) -> None:
     machine.config["file_roots"] = {"base": ["sates"]}
     hint = f"{machine.folder}/sates: there is no such folder"
     assert hint in machine("highstate", code=1).stderr
+
+
+def test_an_environment_whose_top_file_is_another_ones_is_named(machine: Machine) -> None:
+    """With an environment chosen only its own top file is read, as with Salt."""
+    machine.write(top="base: {'*': [a]}\ndev: {'*': [a]}", a="a: test.nop")
+    machine.config["file_roots"] = {"base": ["states"], "dev": ["states/dev"]}
+    (machine.folder / "states/dev").mkdir()
+    told = machine("highstate", "--test", "--saltenv", "dev", code=1).stderr
+    assert "dev has no top.sls" in told and "that of base does not count" in told
