@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from runner.cli.running import values
 from runner.cli.running.answers import write_value
 from runner.cli.running.exit_codes import NOT_RUN
 from runner.cli.running.options import Common, options_of
@@ -134,7 +135,8 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
         more["wait"] = -1.0
     pillar = named.pop("pillar", None)
     if not isinstance(pillar, dict | None):
-        raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
+        why = values.why_not(pillar) if isinstance(pillar, str) else ""
+        raise UsageError(f"pillar=: expected a mapping{why}", hint='pillar=\'{"key": "value"}\'')
     if named.pop("mock", False):
         taken["test"] = True
         more["mock"] = True

@@ -35,7 +35,7 @@ def mapping(text: str, option: str) -> dict[str, Any]:
             if " " in option
             else f'{option} \'{{"key": "value"}}\''
         )
-        raise UsageError(f"{option}: expected a mapping{_why_not(text)}", hint=hint)
+        raise UsageError(f"{option}: expected a mapping{why_not(text)}", hint=hint)
     return value
 
 
@@ -59,7 +59,7 @@ def yaml_value(text: str) -> Any:
 NULLS = ("null", "Null", "NULL", "None", "~")
 
 
-def _why_not(text: str) -> str:
+def why_not(text: str) -> str:
     """The mistake in a text that is not YAML."""
     import yaml
 

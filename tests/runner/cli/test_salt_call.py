@@ -219,6 +219,7 @@ def test_a_mistyped_argument_is_not_passed_over(ask: Ask, tmp_path: Path) -> Non
     code, _, told = ask("state.apply", "tset=True")
     assert code == 1 and "did you mean test=?" in told and not (tmp_path / "c").exists()
     assert ask("state.highstate", "one")[0] == 1
+    assert "not YAML: the bracket { is not closed" in ask("state.apply", 'pillar={"a": 1')[2]
     assert not (tmp_path / "c").exists()
 
 
