@@ -50,6 +50,33 @@ MISTAKES = [
         "`with context`.*web.sls sets it",
     ),
     Mistake(
+        "grain without its mapping",
+        "a:\n  test.nop:\n    - name: {{ «site }}\n",
+        "site",
+        r"did you mean `grains\['site'\]`",
+        config={"grains": {"site": "x"}},
+    ),
+    Mistake(
+        "key of a number",
+        "a:\n  test.nop:\n    - name: {{ opts.port.«x }}\n",
+        "no attribute 'x'",
+        "it is the value 5, and no mapping",
+        config={"port": 5},
+        column=False,
+    ),
+    Mistake(
+        "names for the parts of a number",
+        "«{% for k, v in [1, 2] %}\na: test.nop\n{% endfor %}\n",
+        "unpack",
+        "as many parts",
+    ),
+    Mistake(
+        "call that is a tag",
+        "{% set l = [] %}\n«{% l.append(1) %}\na: test.nop\n",
+        "unknown tag",
+        r"{% do l.append\(1\) %}",
+    ),
+    Mistake(
         "variable misspelt",
         "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n",
         "color",

@@ -631,7 +631,7 @@ MISTAKES = [
         "part of nothing",
         "a:\n  test.nop:\n    - name: {{ pillar.get('x').«y }}\n",
         "pillar.get\\('x'\\).*none",
-        "default",
+        r"`pillar.get\('x', {}\)`",
     ),
     Mistake(
         "open bracket at the end of the file",

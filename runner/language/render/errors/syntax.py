@@ -169,6 +169,11 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> E
         return Explanation(
             line, column, f"no `{{% {opening} %}}` is open here: remove it, or write what it closes"
         )
+    call = re.search(rf"\{{%[-+]?\s*({re.escape(name)}[.\[(].*?)\s*[-+]?%\}}", row)
+    if call:
+        return Explanation(
+            line, column, f"a tag that only calls something is `{{% do {call[1]} %}}`"
+        )
     near = [f"`{{% {known} %}}`" for known in similar(name, TAGS, 2, 0.6)]
     return Explanation(
         line, column, suggestion(*near) if near else "tags are " + ", ".join(TAGS[:12])

@@ -238,7 +238,7 @@ _HINTS = (
     ),
     (r"JSON", "the text is not JSON"),
     (
-        r"values to unpack",
+        r"values to unpack|cannot unpack",
         "loop over `.items()` of a mapping; each item has to have as many parts as there are names",
     ),
     (

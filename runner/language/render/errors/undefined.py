@@ -62,6 +62,7 @@ def undefined(
             source._replace(column=column),
             _set_out_of_sight(name, source, environment)
             or _not_handed_over(name, source)
+            or _of_machine(name, locals_of(frame))
             or _name_hint(name, names, row),
             "undefined",
         )
@@ -85,8 +86,12 @@ def _no_such_key(
     kind = "element" if isinstance(name, int) else "attribute"
     if obj is None:
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
+        asked = re.fullmatch(r".*\.get\(([^(),]+)\)", holder)
+        named = holder or "it"
         hint = (
-            f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+            f"add what to take where there is nothing: `{holder[:-1]}, {{}})`"
+            if asked
+            else f"give {named} a value, with `default=` of grains.filter_by or pillar.get, say"
         )
     else:
         message = f"Jinja variable '{holder}' has no {kind} {name!r}"
@@ -106,7 +111,7 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
             f"it is the empty text that {asked[0] if asked else 'pillar.get'} returns where there"
             f" is nothing; add `, {default}`"
         )
-    if isinstance(obj, str | list) and not similar(str(name), dir(type(obj)), 1, 0.8):
+    if isinstance(obj, str | list | int | float) and not similar(str(name), dir(type(obj)), 1, 0.8):
         return _no_mapping_hint(obj, holder)
     keys = [
         str(key)
@@ -127,10 +132,11 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
     return hint
 
 
-def _no_mapping_hint(obj: str | list[Any], holder: str) -> str:
+def _no_mapping_hint(obj: str | float | list[Any], holder: str) -> str:
     """The cure where a mapping was expected, and a text or a list is there."""
-    if isinstance(obj, str):
-        return "it is a text, and no mapping with keys"
+    if not isinstance(obj, list):
+        what = "a text" if isinstance(obj, str) else f"the value {str(obj).lower()}"
+        return f"it is {what}, and no mapping with keys"
     return f"it is a list: take one with `{holder or 'it'}[0]`, or all with `for`"
 
 
@@ -252,6 +258,12 @@ def _not_handed_over(name: str, source: Source) -> str:
         ):
             return f"write `with context` at the end of the import: {importer.file} sets it"
     return ""
+
+
+def _of_machine(name: str, known: dict[str, Any]) -> str:
+    """The cure for a key of the pillar or the grains that stands alone, as in other tools."""
+    holders = [holder for holder in ("pillar", "grains") if name in known.get(holder, {})]
+    return suggestion(*(f"`{holder}[{name!r}]`" for holder in holders)) if holders else ""
 
 
 def _is(node: nodes.Node, name: str, context: str = "load") -> bool:
