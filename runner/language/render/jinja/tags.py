@@ -29,13 +29,14 @@ class SaltTags(Extension):
 
     tags = {*IMPORTS, *LOADS, "profile"}
 
-    def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
+    def parse(self, parser: Parser) -> list[nodes.Node]:
         token = next(parser.stream)
-        if token.value in IMPORTS:
-            return self._import(parser, token.value, token.lineno)
         if token.value == "profile":
-            return self._profile(parser, token.lineno)
-        return self._load(parser, token.value, token.lineno)
+            made = self._profile(parser, token.lineno)
+        else:
+            make = self._import if token.value in IMPORTS else self._load
+            made = make(parser, token.value, token.lineno)
+        return [node.set_lineno(token.lineno) for node in made]
 
     def _import(self, parser: Parser, tag: str, line: int) -> list[nodes.Node]:
         template = parser.parse_expression()
