@@ -50,10 +50,11 @@ def warnings(session: Session, chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
         else:
             continue
         message, place = f"{chunk.name} {what} and has no mode", chunk.place
+        owner = int(digits[-3:-2] or 6) if mode is not None else 6
         if mode is not None:
             message = f"{chunk.name} {what}, and everybody may read it (mode {mode})"
             place = chunk.arg_places.get("mode", chunk.place)
-        hint = "`- mode: '0600'`, or '0640' with a group"
+        hint = f"`- mode: '0{owner}00'`, or '0{owner}{owner & 5}0' with a group"
         yield Diagnostic(message, place.source, hint, "secret-mode", "warning")
 
 

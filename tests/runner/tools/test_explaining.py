@@ -260,6 +260,7 @@ SECRET_FILES = """
     - source: [salt://nosuch.conf, salt://word.conf]
     - template: jinja
     - context: {word: {{ pillar.db.password }}}
+/srv/p.conf: {file.managed: [contents: '{{ pillar.db.password }}', mode: '0755']}
 /etc/ssl/mydhparam1.pem: {file.managed: [contents: x]}
 """
 
@@ -275,7 +276,10 @@ def test_a_file_that_a_secret_goes_into_needs_a_mode(machine: Machine) -> None:
     found = machine.document("check")["diagnostics"]
     told = {each["message"].split()[0][5]: each["message"] for each in found}
     assert {each["code"] for each in found} == {"secret-mode"} and len(found) == len(told)
-    assert set(told) == set("efghimo")
+    assert set(told) == set("efghimop")
+    hints = {each["message"].split()[0][5]: each["hint"] for each in found}
+    assert hints["e"] == hints["m"] == "`- mode: '0600'`, or '0640' with a group"
+    assert hints["p"] == "`- mode: '0700'`, or '0750' with a group"
     assert told["e"] == "/srv/e.key looks like a secret and has no mode"
     assert told["f"] == "/srv/f.key looks like a secret, and everybody may read it (mode 0o644)"
     assert (
