@@ -193,6 +193,12 @@ MISTAKES = [
     Mistake("else if", "{% if 0 %}\n«{% else if 1 %}\n{% endif %}\n" + NOP, "else", "elif"),
     Mistake("tag misspelt", "«{% fro x in [1] %}\n{% endfor %}\n" + NOP, "fro", "for"),
     Mistake(
+        "error of the template's own, below an empty line",
+        "«{{ raise('\\n>>> no disks') }}\n",
+        "^>>> no disks$",
+        "the template itself raises this",
+    ),
+    Mistake(
         "answer of a server that cannot be reached",
         "a:\n  test.nop:\n    - name: {{ {'error': 'Connection\\n refused'}.«dict }}\n",
         "no attribute 'dict'",

@@ -34,6 +34,12 @@ MISTAKES = [
         "/etc/nginx/nginx.conf",
     ),
     Mistake(
+        "include of a formula that is not there, from a file of its name",
+        {"web.sls": "include:\n  - own.redis\n", "own/redis.sls": "include:\n  - «redis\n"},
+        "SLS redis",
+        "no file has this name: is it of another formula\\?",
+    ),
+    Mistake(
         "requisite on a function",
         TWO + "    - require:\n      - «test.nop: a\n",
         "test.nop",

@@ -33,6 +33,9 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     for alias in (OTHER_WORDS.get(word, ""), *(theirs.names if theirs else ())):
         if alias in own or alias in others:
             return alias
+    longer = [name for name in own if name.endswith(f"_{word}")]
+    if len(longer) == 1:  # `args` for `job_args`
+        return longer[0]
     if theirs and theirs.text:
         return None
     for candidate in (*own, *others):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from runner.language.compiler import structure_hints
 from runner.language.compiler.sls import Sls
 from runner.model.chunk import Request, SlsFile
-from runner.model.diagnostics import Diagnostic
+from runner.model.diagnostics import Diagnostic, suggestion
 from runner.model.errors import RunnerError
 from runner.model.highdata import Body, Declaration, HighData, Item
 from runner.model.places import Place, PlacedList, Untyped, Value, item_place, value_place
@@ -150,6 +150,8 @@ class Gatherer:
                 item = item._replace(
                     message=self._missing(request, item, chain), rendering=rendering
                 )
+                if chain and item.hint == suggestion(chain[0]):  # what includes it is not meant
+                    item = item._replace(hint="no file has this name: is it of another formula?")
                 self.problems.append(item._replace(source=item.source or request.place.source))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own

@@ -14,6 +14,7 @@ from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
 from runner.model.stdlib import pattern
 from runner.support.files.text import text_to_show
+from runner.support.yaml import mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,14 +228,17 @@ def _functions(chunk: Chunk, called: Iterable[str], world: World) -> Iterator[Di
 
 def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnostic:
     if isinstance(entry, Mapping):
-        message, hint = (
-            "a mapping needs `fun:`",
-            "write `- fun: MODULE.FUNCTION` and its arguments below",
-        )
+        message = "a mapping needs `fun:`"
+        hint = "write `- fun: MODULE.FUNCTION` and its arguments below"
+        if len(entry) == 1 and " " in str(command := next(iter(entry.values()))):
+            hint = f"write the command alone: `- {key}: {mark.in_quotes(str(command))}`"
+    elif isinstance(entry, list):
+        message = f"{entry} is not a command"
+        hint = f"YAML reads brackets as a list: put the command in quotes, `- {key}: 'COMMAND'`"
     else:
         shown = (
-            {True: "true", False: "false", None: "null"}.get(entry, entry)
-            if not isinstance(entry, list)
+            {True: "true", False: "false", None: "null"}[entry]
+            if isinstance(entry, bool | None)
             else entry
         )
         typed = f"'{shown}'"

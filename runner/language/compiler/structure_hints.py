@@ -85,6 +85,8 @@ def body_hint(id_: str, value: Value) -> str:
         )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{link}'`"
     first = value[0] if isinstance(value, list) and value else None
+    if first and (near := nearest(id_, ("include", "exclude", "extend"), 0.7)):
+        return suggestion(near)
     if isinstance(first, str) and FUNCTION.fullmatch(first):
         return f"a function has no dash: write `{first}: []`, or `{id_}: {first}`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:

@@ -85,7 +85,10 @@ def _explain(
         return RenderError(f"the template {error.name} does not exist", source, hint)
     if isinstance(error, RaisedByTemplate):
         return RenderError(
-            str(error), source, "the template itself raises this, with `raise(...)`", "raised"
+            str(error).strip("\n"),
+            source,
+            "the template itself raises this, with `raise(...)`",
+            "raised",
         )
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
