@@ -207,6 +207,12 @@ def from_puppet_syntax(text: str) -> str | None:
     return f"{kind}: *" + (f" where {key.strip()}={value.strip()}" if value else "")
 
 
+def spelled_out(text: str, module: str) -> str:
+    """A reference that stands in one text, as a list has it. module: where it names none."""
+    typed = pattern(r"([a-z_]+):\s*([^/\s].*|/[^/].*)").fullmatch(text.strip())
+    return from_puppet_syntax(text) or (f"{typed[1]}: {typed[2]}" if typed else f"{module}: {text}")
+
+
 Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, arguments)
 
 

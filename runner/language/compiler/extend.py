@@ -28,6 +28,7 @@ from runner.model.highdata import (
     members_of,
     own_list,
     share,
+    spelled_out,
 )
 from runner.model.places import JoinedList, Place, item_place
 from runner.model.requisite_kinds import ALIASES, CARRIED, USE
@@ -244,8 +245,12 @@ class Reconciler:
                     yield *_reference(entry), item_place(item.value, index, item.place)
         elif item.value is not None:
             message = f"the {item.key} of {holder!r} is not a list{IGNORED}"
-            named = item.value if isinstance(item.value, dict) else {"MODULE": item.value}
-            lines = ", ".join(f"`- {state}: {name}`" for state, name in named.items())
+            named = (
+                [f"{state}: {name}" for state, name in item.value.items()]
+                if isinstance(item.value, dict)
+                else [spelled_out(str(item.value), "MODULE")]
+            )
+            lines = ", ".join(f"`- {reference}`" for reference in named)
             hint = f"write `- {item.key}:` and below it, indented, {lines}"
             self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
 

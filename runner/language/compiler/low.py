@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from runner.language.compiler import structure_hints
 from runner.language.compiler.defaults import Functions, Scopes
 from runner.language.compiler.extend import Reconciler
 from runner.model import other_tools
 from runner.model.chunk import LAST, Chunk, Requisite, Requisites, SpreadLow
 from runner.model.diagnostics import IGNORED, Diagnostic
-from runner.model.highdata import Body, Declaration, HighData, Item, from_puppet_syntax
+from runner.model.highdata import Body, Declaration, HighData, Item, spelled_out
 from runner.model.places import JoinedList, Place, Value, item_place, value_place
 from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
 
@@ -403,9 +404,7 @@ def _requisites(
             if key in KINDS:
                 problems.append(
                     Diagnostic(
-                        f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}'"
-                        " needs to be formed as a"
-                        f" list{'; there is nothing below it' if listed is None else ''}",
+                        structure_hints.no_list(key, low["__id__"], low["__sls__"], listed),
                         at.source,
                         _list_hint(key, listed, low["state"]),
                         "structure",
@@ -435,7 +434,7 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
     if isinstance(listed, dict) and listed:
         reference = "{}: {}".format(*next(iter(listed.items())))
     elif isinstance(listed, str):
-        reference = from_puppet_syntax(listed) or f"{state}: {listed}"
+        reference = spelled_out(listed, state)
     return f"write `- {key}:` and below it, indented, `- {reference}`"
 
 

@@ -249,6 +249,8 @@ class Sls:
         for index, entry in enumerate(entries):
             if type(entry) is PlacedMap and len(entry) == 1:  # as most are
                 ((key, value),) = entry.items()
+                if value is None and key in KINDS and index + 1 < len(entries):
+                    self._nothing_below(declaration, key, entries[index + 1], entry.key_place(key))
                 body.items.append(Item._make((str(key), value, entry.key_place(key), "")))
                 continue
             at = item_place(entries, index, where)
@@ -270,6 +272,14 @@ class Sls:
                 self._warning(
                     message, at, "an argument is written `- NAME: VALUE`", "unknown-argument"
                 )
+
+    def _nothing_below(self, declaration: Declaration, key: str, next_: Any, at: Place) -> None:
+        """Report an empty requisite; what stands behind it was probably to stand below it."""
+        hint = f"write `- {key}:` and below it, indented, `- MODULE: ID`"
+        if isinstance(next_, dict | str) and next_:
+            shown = next_ if isinstance(next_, str) else "{}: {}".format(*next(iter(next_.items())))
+            hint = f"indent `- {shown}` by two more spaces, if it belongs to `- {key}:`"
+        self._problem(structure_hints.no_list(key, declaration.id, declaration.sls, None), at, hint)
 
     def _alone(self, items: list[Item], where: str, entries: list[Any]) -> list[Item]:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order

@@ -157,6 +157,12 @@ def is_of_top_file(key: str, entries: Value) -> bool:
     )
 
 
+def no_list(key: str, id_: str, sls: str, listed: Value) -> str:
+    """The message about a requisite that is no list."""
+    more = "; there is nothing below it" if listed is None else ""
+    return f"The {key} statement in state '{id_}' in SLS '{sls}' needs to be formed as a list{more}"
+
+
 def not_indented(item: Item, items: Sequence[Item]) -> str | None:
     """The cure for an item of a list that stands beside the argument whose list it is."""
     above = items[items.index(item) - 1]
