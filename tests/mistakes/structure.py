@@ -15,6 +15,22 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
+        "grain in a top file without its match",
+        {"top.sls": "base:\n  '*':\n    - web\n  «'role:web':\n    - web\n", "web.sls": ""},
+        "'role:web' is compared with the ID",
+        "`G@role:web` for a grain",
+        names=(),
+        check_only=True,
+    ),
+    Mistake(
+        "colon behind the name of an SLS in a top file",
+        {"top.sls": "base:\n  '*':\n    - web\n    - «db:\n", "web.sls": "", "db.sls": ""},
+        "`db:` begins SLS files of an environment",
+        "`- db`",
+        names=(),
+        check_only=True,
+    ),
+    Mistake(
         "SLS of another environment",
         {"base/top.sls": "base:\n  '*':\n    - «late\n", "dev/late.sls": "a: test.nop\n"},
         "late",

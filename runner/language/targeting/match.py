@@ -121,6 +121,13 @@ def _compound_mistake(
                 letters = ", ".join(f"{letter} ({kind})" for letter, kind in LETTERS.items())
                 message = f"{term!r}: no kind of target has the letter {other[1]}"
                 return RunnerError(message, hint=f"there are {letters}", code="match")
+            if not other and re.fullmatch(r"[A-Za-z_][\w-]*:[^:\s].*", term):  # no IPv6 address
+                message = f"{term!r} is compared with the ID of a machine, which has no colon"
+                hint = (
+                    f"write `G@{term}` for a grain, `I@{term}` for the pillar, or `- match: grain`"
+                    " or `- match: pillar` below it"
+                )
+                return RunnerError(message, hint=hint, code="match")
             continue
         letter, delimiter, rest = lettered.groups()
         plain = rest.replace(delimiter, ":") if delimiter else rest

@@ -5,7 +5,7 @@ pillar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.language.targeting.top_merge import STRATEGIES, merge, merge_pillar
@@ -117,10 +117,22 @@ def names(
         raise CompileError(reader.problems)
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
     known = {*envs, *(target.env for target in matched)}
-    lines = tuple(line for target in ordered for line in target.lines if line.env in known)
+    asked_for = [line for target in ordered for line in target.lines]
+    lines = tuple(line for line in asked_for if line.sls and line.env in known)
     missed = tuple(target for target in targets if target not in matched)
-    warnings = (*_mistakes(targets, mistake), *_elsewhere(missed))
+    nowhere = _nowhere(line for line in asked_for if line not in lines)
+    warnings = (*_mistakes(targets, mistake), *_elsewhere(missed), *nowhere)
     return Top(lines, *_scope(ordered), missed, warnings)
+
+
+def _nowhere(lines: Iterable[TopLine]) -> Iterator[Diagnostic]:
+    """Yield a warning for each line of an environment that there is not: `- web:`."""
+    for env, place in dict.fromkeys((line.env, line.place) for line in lines):
+        message = (
+            f"`{env}:` begins SLS files of an environment, and there is none, so it is ignored"
+        )
+        hint = f"the name of an SLS has no colon behind it: `- {env}`"
+        yield Diagnostic(message, place.source, hint, "match", "warning")
 
 
 def _elsewhere(missed: Sequence[Target]) -> Iterator[Diagnostic]:
@@ -139,7 +151,7 @@ def _mistakes(
 ) -> Iterator[Diagnostic]:
     for target in targets:
         error = mistake(target.expression, target.kind)
-        if error:
+        if error and not target.problems:  # `- match:grain` is told
             hint = f"{error.hint}; what cannot be read means no machine"
             yield Diagnostic(error.message, target.place.source, hint, "match", "warning")
 
@@ -325,8 +337,8 @@ def _in_other_environments(
     """`- dev: name` gives an SLS of another environment."""
     for key, value in entry.items():
         for sls in value if isinstance(value, list) else [value]:
-            if isinstance(sls, str) and sls:
-                yield str(key), sls, value_place(entry, key, place)
+            if isinstance(sls, str | None):
+                yield str(key), sls or "", value_place(entry, key, place)
 
 
 def _names_sls(value: Any) -> bool:
