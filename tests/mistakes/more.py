@@ -237,7 +237,7 @@ MISTAKES = [
             "pillar/x.sls": "t: |\n  line: one\n  line: two\n",
         },
         "a second colon with a space after it in one line",
-        "put the value in quotes: 'line: one'; `\\{\\{ pillar\\['t'\\] \\| yaml",
+        "the value of .* has several lines; `\\{\\{ pillar\\['t'\\] \\| yaml",
     ),
     Mistake(
         "contents yaml jinja json filter missing",

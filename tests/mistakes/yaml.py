@@ -26,6 +26,19 @@ MISTAKES = [
         "plain space",
     ),
     Mistake(
+        "key behind another line as a tag took the line break",
+        "a:\n  test.nop:\n    - names:\n    {%- for i in ['x'] %}\n      - {{ i }}\n    {%- endfor -%}\n"
+        "«b:\n  test.nop\n",
+        "'b:' stands behind '- x'",
+        "remove that hyphen",
+    ),
+    Mistake(
+        "value of several lines in one line",
+        "{% set key = 'a\\nb' %}\n/etc/motd:\n  file.managed:\n    - contents: «{{ key }}\n",
+        "no colon follows 'b'",
+        "^the value of `key` has several lines; `{{ key | yaml_dquote }}`",
+    ),
+    Mistake(
         "no-break space before a dash",
         "/etc/motd:\n  file.managed:\n   «\u00a0- contents: hi\n",
         "not formed as a list",

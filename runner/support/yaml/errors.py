@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from runner.model.diagnostics import ODD_SPACES
-from runner.support.yaml.layout import colons, indentation, no_dash, no_key, simple_key
+from runner.support.yaml.layout import colons, indentation, joined, no_dash, no_key, simple_key
 from runner.support.yaml.mark import Mistake, ParserSpot, Written, in_quotes, margin, short
 
 
@@ -323,6 +323,7 @@ def _jinja(spot: ParserSpot) -> Mistake | None:
 
 _GUESSES: tuple[Callable[[ParserSpot], Mistake | None], ...] = (
     _conflict,
+    joined,
     _tab,
     _blank,
     no_key,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from runner.model.requisite_kinds import REQUISITE_KEYS
+from runner.support.files.text import text_to_show
 from runner.support.yaml.mark import Mistake, ParserSpot, in_quotes, margin, short
 
 
@@ -123,6 +124,26 @@ def _neighbour(spot: ParserSpot, fits: Callable[[str], bool]) -> int | None:
         first_lines, key=lambda margin: (abs(margin - spot.column), -first_lines[margin])
     )
     return first_lines[nearest[0]] if nearest else None
+
+
+def joined(spot: ParserSpot) -> Mistake | None:
+    """A key that stands behind another line, as a tag took the line break away."""
+    for number in (spot.line, spot.above(), spot.above(spot.above())):
+        row = spot.at(number).rstrip()
+        first, last = spot.typed(number, margin(row)), spot.typed(number, len(row) - 1)
+        if first.file != last.file or not 0 < first.line < last.line:
+            continue
+        rows = text_to_show(last.file).splitlines()
+        tags = "\n".join(rows[first.line - 1 : last.line])
+        # what follows a tag may be counted to its line
+        keys = (key.strip() for key in rows[last.line - 1 : last.line + 2])
+        key = next((key for key in keys if re.fullmatch(r"(- )?[\w./-]+:( .*)?", key)), "\n")
+        before = row.removesuffix(key).strip()
+        if row.endswith(key) and before.strip("-") and re.search(r"-[%}]\}|\{[%{]-", tags):
+            message = f"{short(key)!r} stands behind {short(before)!r} in one line"
+            hint = "a tag above with `-%}` or `{%-` takes the line break away: remove that hyphen"
+            return spot.mistake(message, number, len(row) - len(key), hint)
+    return None
 
 
 def simple_key(spot: ParserSpot) -> Mistake | None:

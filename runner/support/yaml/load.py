@@ -407,6 +407,8 @@ def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> Rend
         name, value = unsafe[0]
         way = "json" if re.match(_OF_PYTHON, value) else "yaml_dquote"
         safe = f"`{{{{ {name} | {way} }}}}` is safe whatever the value is"
+        if "\\n" in value:
+            hint = f"the value of `{name}` has several lines"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(mistake.message, source, hint, "yaml")
 

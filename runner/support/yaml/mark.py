@@ -55,10 +55,14 @@ class ParserSpot:
             number -= 1
         return number
 
+    def typed(self, line: int, column: int) -> Source:
+        """The place where a character of the text was typed."""
+        return self._written(line + 1, column + 1)
+
     def named(self, line: int) -> str:
         """The name of another line in a message: as it was written, not as it was rendered."""
-        source = self._written(line + 1, margin(self.at(line)) + 1)
-        here = self._written(self.line + 1, self.column + 1)
+        source = self.typed(line, margin(self.at(line)))
+        here = self.typed(self.line, self.column)
         return (
             f"line {source.line}"
             if source.file == here.file

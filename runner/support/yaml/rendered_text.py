@@ -200,7 +200,9 @@ class Rendered:
         end = starts[line] if line < len(starts) else len(self.text) + 1
         typed = list(_EXPRESSION.finditer(written))
         became = []
-        for number in range(bisect_left(offsets, starts[line - 1]), bisect_left(offsets, end)):
+        # a value of several lines began above
+        first = max(bisect_right(offsets, starts[line - 1]) - 1, 0)
+        for number in range(first, bisect_left(offsets, end)):
             other = self._origins[number]
             if not other.literal and other[1:3] == origin[1:3]:
                 stop = offsets[number + 1] if number + 1 < len(offsets) else len(self.text)
