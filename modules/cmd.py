@@ -168,6 +168,7 @@ def alterations(command: str, cwd: str | None, runas: str | None) -> Alterations
         _led_to(found.files),
         _led_to(found.folders),
         _led_to(found.altered),
+        _led_to(found.created),
         found.is_all,
     )
 

@@ -25,6 +25,7 @@ READERS = frozenset(
 # programs that alter what they are given; that put something there, too
 ALTERING = frozenset(("chgrp", "chmod", "chown", "rm", "rmdir"))
 PUTTING = frozenset(("cp", "htpasswd", "install", "ln", "mv", "openssl", "sed", "truncate"))
+_LAST = frozenset(("cp", "install", "ln", "mv"))  # those whose last word is what they put there
 # what these put where no word says so: copies that sed keeps, what an authority writes down
 _ELSEWHERE = {
     "sed": re.compile(r"-[nErsuz]*i.|--in-place=|-f|--file"),
@@ -130,6 +131,7 @@ def alterations(command: str, cwd: str | None = None) -> Alterations:
     files: list[str] = []
     folders: list[str] = []
     altered: list[str] = []
+    created: list[str] = []
     is_all = True
     for program, *words in calls:
         targets = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _REDIRECTIONS]
@@ -148,12 +150,15 @@ def alterations(command: str, cwd: str | None = None) -> Alterations:
             case _ if program in ALTERING:
                 altered += named
             case _ if program in PUTTING and not _puts_elsewhere(program, words):
+                created += named[-1:] if program in _LAST else []
                 made += named
                 altered += named
             case _ if program not in READERS | IDLE and not _only_tells(program, words):
                 is_all = False
                 made += named
-    return Alterations(tuple(made), tuple(files), tuple(folders), tuple(altered), is_all)
+    return Alterations(
+        tuple(made), tuple(files), tuple(folders), tuple(altered), tuple(created), is_all
+    )
 
 
 def _puts_elsewhere(program: str, words: Sequence[str]) -> bool:

@@ -85,7 +85,7 @@ class Doubts:
         # what is no path
         self.path = ""
         self.worlds: set[World] = set()
-        self.is_certain = True  # of all in doubt one knows what it will be, if it comes
+        self.is_certain = True  # all in doubt comes, if its state does what it is for
         self._told: dict[tuple[str, bool, str | None], bool] = {}
         self.is_read = False  # contents that nobody knows were asked for
 
@@ -115,9 +115,9 @@ class Doubts:
         if is_there:
             by = next((self._altered[named] for named in self._altered if lies_in(path, named)), "")
             return self._note(by or self._named_like(path), ["nothing", "file"], path=path)
-        by, worlds = self._makes(path)
+        by, worlds, comes = self._makes(path)
         if by:
-            return self._note(by, worlds, is_certain=len(worlds) == 1, path=path)
+            return self._note(by, worlds, is_certain=comes, path=path)
         if by := self._named_like(path):
             return self._note(by, ["file", "folder"], path=path)
         if in_own is None:
@@ -189,17 +189,19 @@ class Doubts:
             self.is_certain &= is_certain
         return bool(by)
 
-    def _makes(self, path: str) -> tuple[str, list[World]]:
-        """The state after which something may be where nothing is, and what."""
+    def _makes(self, path: str) -> tuple[str, list[World], bool]:
+        """The state after which something may be where nothing is, what, and whether it is certain
+        that something comes.
+        """
         for kind, named_by in self._made.items():
             for named, state in named_by.items():
                 if named.startswith(f"{path}/") or (path == named and kind == "made folder"):
-                    return state, ["folder"]
-                if path == named and kind == "made file":
-                    return state, ["file"]
+                    return state, ["folder"], True
+                if path == named and kind in ("made file", "created"):
+                    return state, ["file"] if kind == "made file" else ["file", "folder"], True
                 if lies_in(path, named) and kind != "made file":
-                    return state, ["file", "folder"]
-        return self._promised.get(("file", path), ""), ["file", "folder"]
+                    return state, ["file", "folder"], False
+        return self._promised.get(("file", path), ""), ["file", "folder"], False
 
     def _brings(self, path: str, named: str, only_named_like: bool = False) -> str:
         states = [

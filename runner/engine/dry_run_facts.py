@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # kinds of facts that bring more than looks see on the planned machine: what answers at a service
 # that will run, what a package has in it, the systemd of a user who will linger
-MADE = ("made file", "made folder", "made")  # of commands: facts of what they put at paths
+# of commands: facts of what they put at paths; what their guard says that they create comes surely
+MADE = ("created", "made file", "made folder", "made")
 RIGHTS = (
     "rights",
     "rights below",

@@ -120,6 +120,11 @@ def _creates(context: GuardContext) -> Answer:
     return False, "Creates files not found"
 
 
+def created(args: Mapping[str, Value]) -> list[str]:
+    """Return the paths that `creates` names."""
+    return [path for path in _entries(args.get("creates", [])) if isinstance(path, str)]
+
+
 _ANSWERS: dict[str, Callable[[GuardContext], Answer]] = {
     "onlyif": _onlyif,
     "unless": _unless,

@@ -8,7 +8,7 @@ is resumed after its Plan, or closed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import cached_property, partial
 
@@ -365,7 +365,7 @@ class Invoker:
         plan: Plan | None = None
         try:
             plan = _plan(chunk, look.first())
-            unsure = look.unsure("planned") if plan.exact else ""
+            unsure = look.unsure("planned", plan) if plan.exact else ""
             failure = self._dry_run_check(invocation, call, plan) if mode is Mode.DRY else None
             if mode is not Mode.LOOK and not failure and self.run.listeners.take(StatePlanned):
                 self.run.emit(StatePlanned(chunk, plain_values.plain(plan.changes), plan.comment))
@@ -448,7 +448,11 @@ class Invoker:
                 pending = planned.pending
             except planning.Unforeseen:
                 pass
-        self._note(invocation, plan.provides, foreseen)
+        provides = plan.provides
+        if foreseen is None and (created := guards.created(invocation.step.chunk.args)):
+            known = provides if isinstance(provides, Iterable) else [provides]
+            provides = [*known, *(("created", path) for path in created)]
+        self._note(invocation, provides, foreseen)
         if pending:
             dry_run_facts.unsettle(planning.overview(self.run.stores).settled, pending)
             for facts in (self.planned, self.pending):  # it will be done

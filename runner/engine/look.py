@@ -53,18 +53,23 @@ class Look:
         with planning.doubting(self.doubts):
             return first_plan(outcome)
 
-    def unsure(self, outcome: Outcome) -> str:
+    def unsure(self, outcome: Outcome, plan: Plan | None = None) -> str:
         """The pending state after which the look may come to something else; empty when none. That
-        it may fail is no other outcome, unless it is certain what comes: trees are written for what
-        their packages bring.
+        it may fail is no other outcome, unless it is certain that something comes: trees are
+        written for what their packages bring. plan: what it comes to now; of what surely comes
+        another one may be what is to be changed.
         """
         if self.doubts is None or not self.doubts.by:
             return ""
-        same = (outcome,) if self.doubts.is_certain else (outcome, "failed")
         if self.doubts.is_read:
             return self.doubts.by
+        same = (outcome,) if self.doubts.is_certain else (outcome, "failed")
+        changed = plan.changes.keys() if plan and self.doubts.is_certain else None
         otherwise = (
-            doubts.is_read or _kind_of(other) not in same for doubts, other in self.others()
+            doubts.is_read
+            or _kind_of(other) not in same
+            or (changed and isinstance(other, Plan) and other.changes.keys() != changed)
+            for doubts, other in self.others()
         )
         return self.doubts.by if any(otherwise) else ""
 

@@ -414,6 +414,33 @@ def test_what_a_command_names_is_undecided_and_nothing_else(machine: Machine) ->
             assert bool(each["changes"]) == bool(real[name]["changes"]), name
 
 
+MADE = """
+a file: {cmd.run: [name: cp /etc/hostname {tmp}/file && chmod 0600 {tmp}/file]}
+its mode: {file.managed: [name: '{tmp}/file', replace: false, mode: '0600']}
+a folder: {cmd.run: [name: mkdir -p {tmp}/folder && chmod 0700 {tmp}/folder]}
+the mode: {file.directory: [name: '{tmp}/folder', mode: '0700']}
+something: {cmd.run: [name: 'env sh -c "cd {tmp} && umask 077 && touch s"', creates: '{tmp}/s']}
+the same: {file.managed: [name: '{tmp}/s', replace: false, mode: '0600']}
+it: {file.exists: [name: '{tmp}/s']}
+other: {file.managed: [name: '{tmp}/other', replace: false, mode: '0600']}
+"""
+DECIDED_BY = {
+    "its mode": "cmd: a file",
+    "the mode": "cmd: a folder",
+    "the same": "cmd: something",
+    "it": None,
+    "other": None,
+}
+
+
+def test_what_a_command_surely_makes_is_not_made_by_the_next_state(machine: Machine) -> None:
+    machine.write(made=MADE)
+    dry = machine.results("sls", "made", "--test")
+    assert {name: dry[name].get("__decided_by__") for name in DECIDED_BY} == DECIDED_BY
+    real = machine.results("sls", "made")
+    assert [name for name in DECIDED_BY if real[name]["changes"]] == ["other"]
+
+
 AGAIN = """
 planned: {file.managed: [name: '{tmp}/x', contents: a]}
 removes: {cmd.run: [name: rm '{tmp}/x']}
