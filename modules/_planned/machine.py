@@ -44,7 +44,8 @@ class PlannedMachine(Overview):
     knows. python_packages: by environment ("": the system's), with their versions. tool_packages:
     of other languages, by tool and place, as the tool lists them; open_tools: those of
     which that is not known. coming: the versions of packages
-    that states which are still to come would install.
+    that states which are still to come would install. rules: of packet filters, as their programs
+    list them.
     """
 
     def __init__(self) -> None:
@@ -60,6 +61,7 @@ class PlannedMachine(Overview):
         self.kernel_modules: dict[str, bool] = {}
         self.mounts: dict[str, Mounted | None] = {}
         self.covered: dict[str, list[tuple[Mounted | None, Entry | None]]] = {}
+        self.rules: dict[str, str] = {}
         self.swaps: dict[str, dict[str, str] | None] = {}
         self.running: dict[Service, bool] = {}
         self.enabled: dict[Service, bool] = {}

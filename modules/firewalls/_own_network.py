@@ -2,16 +2,17 @@
 """Network namespaces that last as long as one program: what is tried there is in force nowhere.
 
 On a system that does not run the kernel's rules are another system's. There a firewall is looked at
-and changed in such a namespace, into which its files were loaded, and is kept in these files.
+and changed in such a namespace, into which its files were loaded, and is kept in these files. A dry
+run tries in one what it plans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from modules import cmd
 from modules._machine.processes import Completed, needs
-from runner.api import StateFailed
+from runner.api import StateFailed, Unforeseen, fetcher, here
 from runner.api.own_program import in_image
 
 UNLOADED = 125
@@ -50,3 +51,22 @@ def with_kept(
 def loading(path: str, command: str) -> str:
     """The script that has a command read a file, where there is one."""
     return f"{{ test ! -s {path} || {command} <{path}; }}"
+
+
+@fetcher
+def with_planned(
+    planned: Mapping[str, str], argv: Sequence[str], keep: str = "", stdin: str | None = None
+) -> Completed:
+    """What a program says where that is in force which a dry run has planned. planned: texts by the
+    commands that read them. keep: as of with_kept. Raises Unforeseen where they cannot be.
+    """
+    loads = []
+    for number, (command, text) in enumerate(planned.items()):
+        path = f"{here.scratch()}/planned-{number}"
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        loads.append(loading(path, command))
+    try:
+        return with_kept(" && ".join(loads), argv, keep, stdin)
+    except StateFailed as failure:
+        raise Unforeseen(f"what was planned cannot be tried: {failure.message}") from None

@@ -10,17 +10,19 @@ from typing import Any
 
 from modules import cmd, file
 from modules._machine.processes import Completed, needs
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.call_options import options_of
 from modules._texts.lines import one_line, plain_name
 from modules.firewalls import _own_network as own_network
-from runner.api import CommandFailed, Record, StateFailed, changer
+from runner.api import CommandFailed, Record, StateFailed, Unforeseen, changer, for_states
 from runner.api.offline import is_offline
 
 NEEDS_PROGRAM = "ipset"  # without it templates find no function of this module
 # reads commands in a network namespace that ends with this shell, and prints what came of them
 _TRIAL = "ipset restore && exec ipset save"
 SAVED_AT = "/etc/iptables/ipsets"  # where ipset-persistent reads them at the start
-LOAD = own_network.loading(SAVED_AT, "ipset restore")
+RESTORE = "ipset restore"
+LOAD = own_network.loading(SAVED_AT, RESTORE)
 _SEED = re.compile(r" initval \w+")  # by chance
 _COUNTED = re.compile(r" (timeout|packets|bytes) \d+")
 
@@ -102,13 +104,38 @@ def attempt(header: str, entries: Sequence[str]) -> Set:
     return _read(_checked(own_network.probe(_TRIAL, stdin=text)).stdout)
 
 
-@changer(touches=[])
+@for_states
+def in_force() -> str:
+    """Return what makes all sets, as `ipset save` has it."""
+    if (planned := planned_machine().rules.get("ipset")) is not None:
+        return planned
+    return cmd.probe(["ipset", "save"]).stdout if cmd.which("ipset") else ""
+
+
+def _plan(*commands: str) -> None:
+    if is_offline():
+        raise Unforeseen(commands[0])
+    argv, text = _restoring(commands)
+    done = own_network.with_planned({RESTORE: in_force()}, argv, "ipset save", text)
+    if done.retcode:
+        raise CommandFailed(_reason(done))
+    planned_machine().rules["ipset"] = done.stdout
+    tell_otherwise("ipset")
+
+
+def _restoring(commands: Sequence[str]) -> tuple[list[str], str]:
+    """The command line that carries out commands of ipset, and what it reads."""
+    lines = [one_line(command, "a command of ipset") for command in commands]
+    return ["ipset", "-exist", "restore"], "\n".join([*lines, ""])
+
+
+@changer(touches=[], planned=_plan, planned_touches=[])
 def change(*commands: str) -> None:
     """Carry out commands of ipset; what is so already is no failure. On a system that does not run
     they change the file of sets. Raises CommandFailed with what ipset says.
     """
-    lines = [one_line(command, "a command of ipset") for command in commands]
-    done = _ipset("-exist", "restore", stdin="\n".join([*lines, ""]), keep="ipset save")
+    argv, text = _restoring(commands)
+    done = _ipset(*argv[1:], stdin=text, keep="ipset save")
     if done.retcode:
         raise CommandFailed(_reason(done))
     if is_offline():
@@ -222,6 +249,8 @@ def _ipset(*words: str, stdin: str | None = None, keep: str = "") -> Completed:
     needs("ipset", "ipset")
     if is_offline():
         return own_network.with_kept(LOAD, ["ipset", *words], keep, stdin)
+    if (planned := planned_machine().rules.get("ipset")) is not None:
+        return own_network.with_planned({RESTORE: planned}, ["ipset", *words], keep, stdin)
     return cmd.probe(["ipset", *words], stdin=stdin)
 
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from both_runs import unlike
+from both_runs import assert_foreseen, unlike
 from debian import Debian
 
 LAYER = "firewalls"
@@ -250,3 +251,72 @@ def test_execution_functions(debian: Debian) -> None:
         wanted = {**done, **NFT} if answer is NFT else answer
         assert done == wanted, result
     assert debian.read(look).replace(":FORWARD DROP", ":FORWARD ACCEPT") == before
+
+
+def rules_of(kind: str, *states: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        f"{kind} {number}": {f"{kind}.{function}": [given]}
+        for number, (function, given) in enumerate(states)
+    }
+
+
+HERE = {"chain": "INPUT"}
+SSH = {**HERE, "proto": "tcp", "dport": 22, "jump": "ACCEPT"}
+LOOP = {**HERE, "in-interface": "lo", "jump": "ACCEPT"}
+OLD, NEW = {**SSH, "table": "old", "chain": "c"}, {**SSH, "table": "new", "chain": "d"}
+ENTRY = {"set_name": "own", "entry": "10.0.0.1"}
+IPTABLES = {
+    **rules_of(
+        "ipset",
+        ("set_present", {"name": "own", "set_type": "hash:ip"}),
+        ("flush", {"name": "own"}),
+        ("present", ENTRY),
+        ("present", ENTRY),
+        ("absent", {**ENTRY, "entry": "10.0.0.2"}),
+    ),
+    **rules_of(
+        "iptables",
+        ("flush", HERE),
+        ("append", SSH),
+        ("append", SSH),
+        ("chain_present", {"name": "OWN"}),
+        ("append", {"chain": "OWN", "jump": "DROP", "source": "10.0.0.1"}),
+        ("append", {**HERE, "jump": "OWN", "match-set": "own src"}),
+        ("insert", {**LOOP, "position": 1}),
+        ("delete", LOOP),
+        ("set_policy", {**HERE, "policy": "DROP"}),
+        ("set_policy", {**HERE, "policy": "DROP"}),
+    ),
+}
+NFTABLES = rules_of(
+    "nftables",
+    ("flush", {"table": "old", "chain": "c"}),
+    ("append", OLD),
+    ("append", OLD),
+    ("table_present", {"name": "new"}),
+    ("chain_present", {"name": "d", "table": "new"}),
+    ("append", NEW),
+    ("delete", NEW),
+    ("delete", NEW),
+)
+
+
+def test_rules_of_a_packet_filter_are_foreseen_one_after_the_other(debian: Debian) -> None:
+    debian.run("systemctl stop firewalld; nft flush ruleset")
+    debian.run("nft add table ip old; nft add chain ip old c")
+    debian.run("nft add rule ip old c tcp dport 22 accept")
+    shown = "iptables -S; ipset save; nft list table ip old"
+    debian.tree(nftables=json.dumps(NFTABLES), iptables=json.dumps(IPTABLES))
+    before = debian.read(shown)
+    debian.runner("sls", "nftables,iptables", "--test")
+    assert debian.read(shown) == before
+    for _ in range(2):
+        assert_foreseen(debian, NFTABLES)
+    debian.run("iptables -A INPUT -p tcp --dport 22 -j ACCEPT")
+    for _ in range(2):
+        assert_foreseen(debian, IPTABLES)
+    # what iptables has set with modules of its own nft cannot try
+    dry = debian.results("sls", "nftables", "--test")
+    assert dry["nftables 0"]["changes"] and not dry["nftables 1"]["changes"]
+    assert "cannot be tried" in dry["nftables 1"]["comment"]
+    assert dry["nftables 1"]["result"] is None

@@ -11,10 +11,11 @@ from typing import Any
 
 from modules import cmd, file
 from modules._machine.processes import Completed
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import plain_name
 from modules.firewalls import _own_network as own_network
 from modules.firewalls import ipset
-from runner.api import CommandFailed, StateFailed, changer, for_states
+from runner.api import CommandFailed, StateFailed, Unforeseen, changer, for_states
 from runner.api.offline import is_offline
 
 # options that only a match module has; it is loaded when the rule does not load it itself
@@ -184,7 +185,28 @@ def listed(family: str, table: str, chain: str | None = None) -> list[str] | Non
     return done.stdout.splitlines() if done.retcode == 0 else None
 
 
-@changer(touches=[])
+def _plan(family: str, table: str, *words: str) -> None:
+    if is_offline():
+        raise Unforeseen(table)
+    argv = [program(family), "--wait", "--table", *_place(table), *words]
+    done = own_network.with_planned(_loads(family), argv, program(family, "-save"))
+    if done.retcode:
+        raise CommandFailed(done.error_text)
+    planned_machine().rules[program(family)] = done.stdout
+    tell_otherwise(*(os.path.basename(program(family, name)) for name in ("", "-save")))
+
+
+def _loads(family: str) -> dict[str, str]:
+    """The rules as they will be and their sets, by the commands that read them; where they cannot
+    be tried, no look can, either.
+    """
+    planned = planned_machine().rules
+    if program(family) not in planned:
+        planned[program(family)] = cmd.probe([program(family, "-save")]).stdout
+    return {ipset.RESTORE: ipset.in_force(), program(family, "-restore"): planned[program(family)]}
+
+
+@changer(touches=[], planned=_plan, planned_touches=[])
 def change(family: str, table: str, *words: str) -> None:
     """Change a table; on a system that does not run in the file of rules. Raises CommandFailed with
     what iptables says.
@@ -202,6 +224,8 @@ def run(family: str, argv: Sequence[str], keep: str = "") -> Completed:
     """What a program says of the rules in force; of a system that does not run, of those which it
     will start with. keep: as of own_network.with_kept.
     """
+    if not planned_machine().rules.keys().isdisjoint((program(family), "ipset")):
+        return own_network.with_planned(_loads(family), argv, keep)
     if not is_offline():
         return cmd.probe(argv)
     load = own_network.loading(saved_at(family), program(family, "-restore"))

@@ -12,14 +12,16 @@ from typing import Any
 
 from modules import cmd, file
 from modules._machine.processes import Completed, needs
+from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import one_line, plain_name
 from modules.firewalls import _own_network as own_network
-from runner.api import CommandFailed, Record, StateFailed, changer, for_states
+from runner.api import CommandFailed, Record, StateFailed, Unforeseen, changer, for_states
 from runner.api.offline import is_offline
 
 # Salt's names; nft's own are taken as they are
 FAMILIES = {"ipv4": "ip", "ip4": "ip", "ipv6": "ip6"}
 SAVED_AT = "/etc/nftables.conf"
+LOAD, LIST = "nft -f -", "nft -s list ruleset"
 # ends of rules that stand for themselves; another word is a chain to jump to
 VERDICTS = tuple(
     "accept drop reject queue continue return masquerade redirect log counter notrack".split()
@@ -427,12 +429,26 @@ def _nft(*words: str) -> str:
 # ---------------------------------------------------------------- changes
 
 
-@changer(touches=[])
+def _plan(*statements: str) -> None:
+    known = planned_machine().rules.get("nft")
+    script = _script(statements)
+    if is_offline() or (known is None and " handle " in script):  # of the kernel, not of a trial
+        raise Unforeseen(script)
+    known = known or _nft("-s", "list", "ruleset")
+    planned_machine().rules["nft"] = known  # where they cannot be tried, no look can, either
+    done = own_network.with_planned({LOAD: known}, ["nft", "-f", "-"], LIST, script)
+    if done.retcode:
+        raise CommandFailed(_reason(done.stderr))
+    planned_machine().rules["nft"] = done.stdout
+    tell_otherwise("nft")
+
+
+@changer(touches=[], planned=_plan, planned_touches=[])
 def change(*statements: str) -> None:
     """Carry out statements of nft, all or none; on a system that does not run in the file of rules.
     Raises CommandFailed with what nft says.
     """
-    done = _run("-f", "-", stdin=_script(statements), keep="nft -s list ruleset")
+    done = _run("-f", "-", stdin=_script(statements), keep=LIST)
     if done.retcode:
         raise CommandFailed(_reason(done.stderr))
     if is_offline():
@@ -444,6 +460,8 @@ def _run(*words: str, stdin: str | None = None, keep: str = "") -> Completed:
     start with. keep: as of own_network.with_kept.
     """
     needs("nft", "nftables")
+    if (planned := planned_machine().rules.get("nft")) is not None:
+        return own_network.with_planned({LOAD: planned}, ["nft", *words], keep, stdin)
     if not is_offline():
         return cmd.probe(["nft", *words], stdin=stdin)
     load = own_network.loading(SAVED_AT, f"nft -f {SAVED_AT}")
