@@ -193,6 +193,18 @@ MISTAKES = [
     Mistake("else if", "{% if 0 %}\n«{% else if 1 %}\n{% endif %}\n" + NOP, "else", "elif"),
     Mistake("tag misspelt", "«{% fro x in [1] %}\n{% endfor %}\n" + NOP, "fro", "for"),
     Mistake(
+        "function of Python's",
+        "a:\n  test.nop:\n    - name: {{ «int('3') }}\n",
+        "'int' is undefined",
+        "`VALUE \\| int`",
+    ),
+    Mistake(
+        "include without quotes",
+        "{% include «server.x %}\n" + NOP,
+        "'server' is undefined",
+        "name of the template in quotes",
+    ),
+    Mistake(
         "error of the template's own, below an empty line",
         "«{{ raise('\\n>>> no disks') }}\n",
         "^>>> no disks$",

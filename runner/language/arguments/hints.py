@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # what needs no quotes in YAML
 _PLAIN = re.compile(r"(?=[^\s?:,\[\]{}#&*!|>'\"%@`-])(?:(?!: |:$| #).)+(?<! )")
 LONGER = 4  # letters that a typing error may leave away at the end, and one more
+MODULES = {"cmd", "file", "git", "pkg", "pkgrepo", "service", "sls"}  # that requisites name most
+NEGATIONS = {"no", "not", "only", "skip", "ignore"}  # make another argument of one
 MANY = 15  # arguments that a message lists
 
 
@@ -31,8 +33,11 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     word = key.lower().replace("-", "_")
     theirs = other_tools.argument_word(word)
     for alias in (OTHER_WORDS.get(word, ""), *(theirs.names if theirs else ())):
-        if alias in own or alias in others:
+        if alias in own or (alias in others and alias != "runas"):
             return alias
+    if OTHER_WORDS.get(word) == "runas":  # of the commands of guards, not of the state
+        return None
+    own = [name for name in own if name.removesuffix(f"_{word}") not in NEGATIONS]
     longer = [name for name in own if name.endswith(f"_{word}")]
     if len(longer) == 1:  # `args` for `job_args`
         return longer[0]
@@ -54,8 +59,14 @@ def unknown(
     theirs = other_tools.argument_word(key)
     if theirs and theirs.text and (near is None or near in theirs.names):
         return theirs.hint(key, function, value)
+    if near == "name" and isinstance(value, list):
+        near = "pkgs" if "pkgs" in own else "names"
+    if near is None and "source" in own and str(value).startswith("salt://"):
+        near = "source"
     if near:
         return suggestion(repr(near))
+    if key in MODULES and isinstance(value, str):
+        return f"a state is required by a requisite: `- require:` and below it `- {key}: {value}`"
     listed = sorted(own)
     if len(listed) > MANY:
         return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."

@@ -18,7 +18,7 @@ _NAMED = re.compile(
     r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
 )
 _PUBLIC = re.compile(  # certificates and parameters, not keys; accounts, and how PAM asks
-    r"(?i)^/etc/passwd$|^/etc/pam\.d/|/bin/|/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|\w*dh_?params?\d*|dh\d*|pub)([-_.][^/]*)?\.pem$"
+    r"(?i)^/etc/passwd$|^/etc/pam\.d/|/bin/|/(ssl|tls)/certs/|/(trusted|keyrings)[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|\w*dh_?params?\d*|dh\d*|pub)([-_.][^/]*)?\.pem$"
 )
 _PRINTED = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _WORD = re.compile(r"[\w-]+")

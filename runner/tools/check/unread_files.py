@@ -138,7 +138,8 @@ def _better(path: str, reader: Reader) -> str:
     """A name that is read."""
     folder, _, name = path.rpartition("/")
     if reader.ending:
-        return f"call it {path}{reader.ending}"
+        typed = re.search(r"(?<=\w)\.(conf|cfg|config|ini|txt|list|rule|repos?)$", name)
+        return f"call it {path.removesuffix(typed[0]) if typed else path}{reader.ending}"
     return f"call it {folder}/" + re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 

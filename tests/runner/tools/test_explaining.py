@@ -261,6 +261,7 @@ SECRET_FILES = """
     - template: jinja
     - context: {word: {{ pillar.db.password }}}
 /srv/p.conf: {file.managed: [contents: '{{ pillar.db.password }}', mode: '0755']}
+/usr/share/keyrings/q.key: {file.managed: [contents: x]}
 /etc/ssl/mydhparam1.pem: {file.managed: [contents: x]}
 """
 

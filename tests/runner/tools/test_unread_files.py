@@ -27,6 +27,7 @@ def told(machine: Machine, state: str, arguments: str, family: str = "Debian") -
         ("/etc/apt/sources.list.d/docker", "/etc/apt/sources.list.d/docker.list"),
         ("/etc/apt/preferences.d/postgresql-9.1", "/etc/apt/preferences.d/postgresql-9-1"),
         ("/etc/sysctl.d/forward", "/etc/sysctl.d/forward.conf"),
+        ("/etc/modprobe.d/gpu.cfg", "/etc/modprobe.d/gpu.conf"),
         (
             "/etc/systemd/system/nginx.service.d/more",
             "/etc/systemd/system/nginx.service.d/more.conf",

@@ -201,6 +201,15 @@ _ELSEWHERE = {  # what Jinja gives in one place alone
 }
 
 
+_OF_PYTHON = {  # functions of Python, and the filters of Jinja that do the same
+    **{name: name for name in ("abs", "float", "int", "list", "map", "max", "min", "round", "sum")},
+    "len": "length",
+    "reversed": "reverse",
+    "sorted": "sort",
+    "str": "string",
+}
+
+
 def _name_hint(name: str, names: list[str], row: str) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
@@ -210,6 +219,10 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
     near = [close for close in similar(name, names, 2, 0.7) if close != name]
     if near:
         return suggestion(near[0])
+    if re.search(rf"{{%-?\s*(from|import|include|extends)\s+[\w/.-]*\b{re.escape(name)}\b", row):
+        return "put the name of the template in quotes"
+    if as_filter := _OF_PYTHON.get(name):
+        return f"Jinja has a filter for it: `VALUE | {as_filter}`"
     if re.search(rf"\b{re.escape(name)}\s*\(", row):
         return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
     hint = f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
