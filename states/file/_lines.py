@@ -23,6 +23,7 @@ from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Annotated, Fact, Group, Plan, Planned, Record, StateFailed, here
 from states.file._contents import is_its_own_result
+from states.file._permissions import MAKEDIRS as MAKEDIRS
 from states.file._sources import Source
 
 TYPE_CHECKING = False

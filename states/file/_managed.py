@@ -7,6 +7,7 @@ from modules import file
 from runner.api import Plan, Planned, Record, StateFailed, here
 from states.file import _diff
 from states.file._permissions import (
+    MAKEDIRS,
     Permissions,
     before,
     folder_mode,
@@ -240,7 +241,7 @@ class Writing(Record):
         missing = missing_folders(self.target.path)
         if not self.makedirs:
             raise StateFailed(
-                f"Parent directory not present: {above}; `makedirs: true` makes it",
+                f"Parent directory not present: {above}{MAKEDIRS}",
                 missing=("file", above),
             )
         return missing

@@ -103,6 +103,9 @@ def nearest(path: str) -> file.Stat:
             return stat
 
 
+MAKEDIRS = "; `makedirs: true` makes it"  # of a folder that is not there
+
+
 def parent(path: str) -> str:
     """The folder that a path is in."""
     return path.rpartition("/")[0] or "/"

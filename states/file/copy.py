@@ -64,7 +64,9 @@ def copy(
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
     if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
+        raise StateFailed(
+            f"The target directory {missing[1]} is not present{_lines.MAKEDIRS}", missing=missing
+        )
     if file.is_dir(source):
         refuse_to_hold(name, source)
     if file.is_dir(name):

@@ -9,7 +9,14 @@ from modules import file
 from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed, here
 from states.file._folders import below, managed_below, refuse_root, superfluous
 from states.file._nested import refuse_to_replace
-from states.file._permissions import Permissions, before, missing_folders, parent, permissions
+from states.file._permissions import (
+    MAKEDIRS,
+    Permissions,
+    before,
+    missing_folders,
+    parent,
+    permissions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +156,7 @@ def _create(
     above = parent(name)
     missing = [] if file.is_dir(above) else missing_folders(name)
     if missing and not makedirs:
-        raise StateFailed(f"No directory to create {name} in", missing=("file", above))
+        raise StateFailed(f"No directory to create {name} in{MAKEDIRS}", missing=("file", above))
     changes: dict[str, Any] = {name: {"directory": "new"}}
     comment = _described(changes)
     moved: dict[str, Any] = {}

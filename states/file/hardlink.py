@@ -43,7 +43,8 @@ def hardlink(
         raise StateFailed(f"Unable to hard link to directory {name}")
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(
-            f"Directory {_lines.parent(name)} for hard link is not present", missing=missing
+            f"Directory {_lines.parent(name)} for hard link is not present{_lines.MAKEDIRS}",
+            missing=missing,
         )
     if stat is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"

@@ -29,7 +29,9 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
     if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
+        raise StateFailed(
+            f"The target directory {missing[1]} is not present{_lines.MAKEDIRS}", missing=missing
+        )
     if occupied:
         refuse_to_replace(name, source)
     facts = [("file", name), ("no file", source)]

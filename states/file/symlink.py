@@ -56,7 +56,9 @@ def symlink(
     if obstacle:
         _refuse(name, target, force, backup)
     if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"Directory {missing[1]} for symlink is not present", missing=missing)
+        raise StateFailed(
+            f"Directory {missing[1]} for symlink is not present{_lines.MAKEDIRS}", missing=missing
+        )
     _look_at_target(name, _beside(name, target))
     yield Plan({"new": name}, _intention(name, target, obstacle, backup), provides=[("file", name)])
     _lines.make_parent(name, mode, owner[0], owner[1])

@@ -34,7 +34,9 @@ def touch(
     if name[-1:] == "/" and not exists:
         raise StateFailed(f"{name} is no folder (file.directory makes one)", missing=("file", name))
     if not exists and (missing := _lines.parent_lacking(name, makedirs)):
-        raise StateFailed(f"Directory not present to touch file {name}", missing=missing)
+        raise StateFailed(
+            f"Directory not present to touch file {name}{_lines.MAKEDIRS}", missing=missing
+        )
     kind = "directory" if exists and file.is_dir(name) else "file"
     if exists:
         yield Plan({"touched": name}, f"Times set to be updated on {kind} {name}")

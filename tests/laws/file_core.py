@@ -185,7 +185,9 @@ DIRECTORY = [
     Scenario("file.directory", D, tree(filled), plans=False),
     Scenario("file.directory", {**N, "mode": "0700", "user": HERE, "group": os.getegid()}, tree()),
     Scenario("file.directory name={tmp}/out/a/b/c makedirs=true", {"dir_mode": "0711"}, tree()),
-    Scenario("file.directory name={tmp}/out/a/b/c", setup=tree(), fails="No directory to create"),
+    Scenario(
+        "file.directory name={tmp}/out/a/b/c", setup=tree(), fails="; `makedirs: true` makes it"
+    ),
     Scenario("file.directory", {**D, "mode": "0700"}, tree(filled)),
     Scenario(
         "file.directory recurse=[mode]",

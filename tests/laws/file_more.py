@@ -56,7 +56,7 @@ SCENARIOS = [
         plans=False,
     ),
     Scenario("file.symlink target=x makedirs=true atomic=true", {**G, "mode": "0750"}),
-    Scenario("file.symlink target=x", G, fails="for symlink is not present"),
+    Scenario("file.symlink target=x", G, fails="is not present; `makedirs: true`"),
     Scenario("file.symlink target=x force=true follow_symlinks=false", F, write("f")),
     Scenario("file.symlink name={tmp}/d target=x force=true", setup=full_folder),
     Scenario("file.symlink target=x backupname=kept", F, write("f")),

@@ -49,7 +49,7 @@ def test_what_is_put_there_lies_in_it(machine: Machine, function: str, tmp_path:
     words = ("single", function, f"name={tmp_path}/new/", f"source={source}")
     for test in (["--test"], []):
         (result,) = machine.results(*words, *test, code=2).values()
-        assert result["comment"] == f"The target directory {tmp_path}/new is not present"
+        assert result["comment"].startswith(f"The target directory {tmp_path}/new is not present")
     (dry,) = machine.results(*words, "makedirs=True", "--test").values()
     (real,) = machine.results(*words, "makedirs=True").values()
     assert dry["changes"] == real["changes"] == {f"{tmp_path}/new/one": str(source)}
