@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from runner.engine.loader.registry import UnavailableError
 from runner.language.compiler import high, missing_references
@@ -262,11 +263,15 @@ class _Checker:
         )
         for gathered in ours:
             self._compile(gathered)
+        own_end = len(self._problems)
         for gathered in others:
             gathered[0].elsewhere = elsewhere
             self._compile(gathered, foreign=bool(set(gathered[0].rendered) & named))
+        tree = session.tree
+        self._problems[own_end:] = [
+            each for each in self._problems[own_end:] if not self._is_set_elsewhere(each)
+        ]
         if all_lines:
-            tree = session.tree
             written = {
                 (env, sls): [(env, name) for name in named]
                 for env in tree.roots
@@ -279,6 +284,23 @@ class _Checker:
                 [key for data, _ in others for key in data.rendered],
                 units.reached(written, reached),
             )
+
+    def _is_set_elsewhere(self, problem: Diagnostic) -> bool:
+        """Return whether a variable is undefined because its SLS is a part of others' templates,
+        which are checked with it.
+        """
+        source = problem.source
+        is_variable = _UNDEFINED.fullmatch(problem.message) and source and not source.via
+        return bool(is_variable and source and source.file in self._parts)
+
+    @cached_property
+    def _parts(self) -> set[str | None]:
+        tree = self._session.tree
+        return {
+            tree.sls_path(name, env)
+            for env in tree.roots
+            for name in units.parts(tree.sls_names(env), partial(tree.sls_text, saltenv=env))
+        }
 
     def _of_part(self, request: Request, elsewhere: frozenset[str]) -> None:
         """One SLS file with what it includes, as the check of the whole tree finds it. elsewhere:
@@ -353,6 +375,9 @@ class _Checker:
         return [
             (request.env, name) for name in high.expanded(request, self._session.tree.sls_names)
         ]
+
+
+_UNDEFINED = re.compile(r"Jinja variable '\w+' is undefined")
 
 
 def _place(problem: Diagnostic) -> tuple[str, int, int]:

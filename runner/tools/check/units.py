@@ -62,17 +62,36 @@ def written(names: Collection[str], text_of: Callable[[str], str | None]) -> dic
     condition that does not hold here, or in part by an expression.
     """
     known = frozenset(names)
-    met: dict[str, set[str]] = {}
-    for sls in names:
-        for dots, name in _entries(text_of(sls) or ""):
-            path = sls.split(".") if dots else []
-            # of an init.sls a dot is its own folder
-            for above in {max(len(dots) - 1, 0), len(dots)}:
-                package = path[: max(len(path) - above, 0)]
-                wanted = ".".join([*package, *filter(None, re.split(r"[./]", name))])
-                found = fnmatch.filter(names, wanted) if "*" in wanted else known & {wanted}
-                met.setdefault(sls, set()).update(found)
-    return met
+    return {
+        sls: {
+            each
+            for dots, name in _entries(text_of(sls) or "")
+            for each in _found(sls, dots, name, known)
+        }
+        for sls in names
+    }
+
+
+def parts(names: Collection[str], text_of: Callable[[str], str | None]) -> set[str]:
+    """The SLS files that are a part of another one's template: Jinja imports or includes them."""
+    known = frozenset(names)
+    return {
+        each
+        for sls in names
+        for dots, name in _IMPORT.findall(text_of(sls) or "")
+        for each in _found(sls, dots, name, known)
+    }
+
+
+def _found(sls: str, dots: str, name: str, known: frozenset[str]) -> Iterator[str]:
+    """What is named so in an SLS."""
+    path = sls.split(".") if dots else []
+    # of an init.sls a dot is its own folder
+    for above in {max(len(dots) - 1, 0), len(dots)}:
+        package = path[: max(len(path) - above, 0)]
+        wanted = ".".join([*package, *filter(None, re.split(r"[./]", name))])
+        names = {wanted, wanted.removesuffix(".init")}
+        yield from fnmatch.filter(known, wanted) if "*" in wanted else known & names
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

@@ -547,3 +547,15 @@ def test_a_single_file_that_is_left_out(machine: Machine) -> None:
     done = machine("check")
     assert "1 SLS file is left out, because it is of another tree" in done.stdout
     assert done.stdout.endswith("No mistakes found.\n")
+
+
+def test_a_part_of_a_template_is_checked_with_it(machine: Machine) -> None:
+    machine.write(
+        app="{% set port = 1 %}\n{% include 'parts/conf.sls' %}\n{% include 'more/init.sls' %}\n",
+        parts__conf="x{{ port }}: test.nop\n",
+        more__init="y{{ port }}: {test.nop: [odd: 1]}\n",
+    )
+    shown = machine("check", code=1).stdout
+    assert "undefined" not in shown and "no argument 'odd'" in shown
+    machine.write(top="base: {'*': [parts.conf]}\n")
+    assert "'port' is undefined" in machine("check", code=1).stdout
