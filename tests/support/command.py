@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -110,3 +110,13 @@ class Machine:
         answer = self.answer(*words, code=code)
         assert isinstance(answer, dict), answer
         return {value["__id__"]: value for value in answer.values()}
+
+
+def alone_and_together(folder: Path) -> Iterator[Machine]:
+    """Machines below a folder: one whose states end one by one (`failhard`), and one whose states
+    may share their writes.
+    """
+    for alone in (True, False):
+        machine = Machine(folder / ("alone" if alone else "together"))
+        machine.config["failhard"] = alone
+        yield machine

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Machine
+from command import Machine, alone_and_together
 
 # argument: how many steps of its work below `out` a run does before it is killed
 KILLED = """
@@ -224,12 +224,8 @@ ORDERED = {
 
 @pytest.mark.parametrize("then", ORDERED)
 def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) -> None:
-    """With failhard each state ends before the next one begins."""
     found = []
-    for failhard in (False, True):
-        (tmp_path / str(failhard)).mkdir()
-        machine = Machine(tmp_path / str(failhard))
-        machine.config["failhard"] = failhard
+    for machine in alone_and_together(tmp_path):
         packed(machine, "first", "app/a", "app/in/b")
         packed(machine, "over", "copied/a", "copied/c")
         packed(machine, "more", "app2/a")

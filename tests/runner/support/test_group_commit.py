@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Machine
+from command import Machine, alone_and_together
 from harness import needs_a_name, own_name
 
 from runner.history.store import open_history
@@ -312,12 +312,8 @@ ORDERED = {
 
 @pytest.mark.parametrize("then", ORDERED)
 def test_what_follows_finds_what_it_would_find_alone(tmp_path: Path, then: str) -> None:
-    """With failhard each state ends before the next one begins."""
     found = []
-    for failhard in (False, True):
-        (tmp_path / str(failhard)).mkdir()
-        machine = Machine(tmp_path / str(failhard))
-        machine.config["failhard"] = failhard
+    for machine in alone_and_together(tmp_path):
         (machine.folder / "f").write_text("old\n")
         (machine.folder / "there").write_text("there\n")
         (machine.folder / "link").symlink_to("f")
@@ -550,12 +546,8 @@ EDITS = {
 
 @pytest.mark.parametrize("function", EDITS)
 def test_edits_of_different_files_share_a_commit(tmp_path: Path, function: str) -> None:
-    """With failhard each is alone."""
     found = []
-    for alone in (False, True):
-        (tmp_path / str(alone)).mkdir()
-        machine = Machine(tmp_path / str(alone))
-        machine.config["failhard"] = alone
+    for machine in alone_and_together(tmp_path):
         out = machine.folder / "out"
         out.mkdir()
         for n in () if function == "file.touch" else range(20):
@@ -563,7 +555,7 @@ def test_edits_of_different_files_share_a_commit(tmp_path: Path, function: str) 
         states = (f"{{tmp}}/out/{n}: {{{function}: [{{{EDITS[function]}}}]}}\n" for n in range(20))
         machine.write(a="".join(states))
         done, results = run(machine)
-        assert done.count("sync all") == (not alone), done
+        assert done.count("sync all") == (not machine.config["failhard"]), done
         kept = ("comment", "changes", "result")
         told = [{key: result[key] for key in kept} for result in results.values()]
         tree = sorted((path.name, path.read_text()) for path in out.iterdir())
@@ -609,9 +601,8 @@ EACH = [
 ]
 
 
-def versions(machine: Machine, function: str, alone: bool, more: str = "") -> Path:
+def versions(machine: Machine, function: str, more: str = "") -> Path:
     """States that edit one file after each other; the file."""
-    machine.config["failhard"] = alone
     target = machine.folder / "out/7"
     target.parent.mkdir()
     target.write_text("[s]\nv0\n")
@@ -633,14 +624,12 @@ def without_times(machine: Machine, results: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("function", EACH)
 def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) -> None:
-    """With failhard each is alone; results, undo and a state's own undo are the same."""
+    """Results, undo and a state's own undo are the same."""
     found = []
-    for alone in (True, False):
-        (tmp_path / str(alone)).mkdir()
-        machine = Machine(tmp_path / str(alone))
-        target = versions(machine, function, alone)
+    for machine in alone_and_together(tmp_path):
+        target = versions(machine, function)
         done, results = run(machine)
-        if not alone:
+        if not machine.config["failhard"]:
             assert done.count("name 7") == 1, done
         told = [without_times(machine, results), target.read_text(), target.stat().st_mode]
         assert VERSIONS[function][1] in target.read_text()
@@ -663,12 +652,9 @@ def test_versions_of_one_file_are_written_once(tmp_path: Path, function: str) ->
 def test_versions_of_a_new_file_are_those_of_one_that_was_there(
     tmp_path: Path, function: str
 ) -> None:
-    """With failhard each is alone."""
     found = []
-    for alone in (True, False):
-        (tmp_path / str(alone)).mkdir()
-        machine = Machine(tmp_path / str(alone))
-        target = versions(machine, function, alone)
+    for machine in alone_and_together(tmp_path):
+        target = versions(machine, function)
         target.unlink()
         first = f"new: {{file.managed: [{{name: {target}, contents: '[s]\n\n  v0'}}]}}\n"
         sls = machine.folder / "states/a.sls"
@@ -687,7 +673,7 @@ def test_all_versions_are_written_again_where_the_last_gets_no_name(
     others = "".join(
         f"{{tmp}}/out/o{n}: {{file.managed: [contents: x]}}\n" for n in range(group_commit.FEWEST)
     )
-    target = versions(machine, "file.append", False, others)
+    target = versions(machine, "file.append", others)
     _, results = run(machine, wrong, code=2 if wrong == "fsync" else 0)
     for n in range(20):
         result = results[f"s{n}"]
