@@ -376,9 +376,16 @@ def config_matching(
 
 def _global_entries(user: str | None) -> list[tuple[str, str]] | None:
     """The keys of a user's configuration and their values; None where git cannot read it."""
+    return _listed(*_global_files(user), user)
+
+
+def _global_files(user: str | None) -> tuple[str, str]:
+    """The files that make up a user's configuration; git writes to the first."""
     home = (users.info(user).get("home") if user else os.environ.get("HOME")) or "/root"
-    others = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    return _listed(f"{home}/.gitconfig", f"{others}/git/config", user)
+    others = f"{os.environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config"
+    own = f"{home}/.gitconfig"
+    only_others = _paths.exists(others) and not _paths.exists(own)
+    return (others, own) if only_others else (own, others)
 
 
 @cached_look("files", "{0}", "{1}")
@@ -397,28 +404,29 @@ def _entries(done: cmd.Completed) -> list[tuple[str, str]]:
     return [(key, value) for key, _, value in pairs]
 
 
-@only_files
-def _plan_config_change(
-    words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
-) -> None:
-    planned = overlay()
-    if everywhere or planned is None or not planned.copy_of(cwd or ""):
-        raise Unforeseen("git's configuration of this machine")
-    _configure(words, cwd, user, everywhere)
-
-
-@changer(touches=["files"], planned=_plan_config_change)
+@for_states
 def config_change(
     words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
 ) -> None:
-    """Run `git config` with these words: what it is to do, then keys and values. Raises
-    CommandFailed when git fails.
+    """Run `git config` with these words: what it is to do, then keys and values. It changes a copy,
+    which takes the place of the file: what runner writes is planned, undone, and whole at any time.
+    Raises CommandFailed when git fails.
     """
-    _configure(words, cwd, user, everywhere)
+    with in_stand_in():  # it works on a copy, in a dry run, too
+        path = _global_files(user)[0] if everywhere else _of_repository(cwd or "", user)
+        copy = f"{here.scratch()}/config"
+        with open(copy, "wb") as scratch:
+            scratch.write(file.read_bytes(path) if file.is_file(path) else b"")
+        command = ["config", "--file", copy, words[0], "--", *words[1:]]
+        _run(command, None, None, None, None, see_planned=False).or_fail()
+    owner = users.info(user) if user and not file.lexists(path) else {}
+    new = file.read_bytes(copy)
+    file.write(path, new, user=owner.get("uid"), group=owner.get("gid"))
 
 
-def _configure(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
-    _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local").or_fail()
+def _of_repository(folder: str, user: str | None) -> str:
+    """The file with the configuration of a repository. Raises CommandFailed where there is none."""
+    return os.path.join(folder, ask(["rev-parse", "--git-path", "config"], folder, user))
 
 
 def _config(

@@ -521,7 +521,7 @@ WITHOUT: dict[str, str] = {
         acme.cert
         _machine.change archive._run cmd.execute cmd.execute_shell composer.change dconf.reset
         dconf.write docker.act file.apply_patch pkg.divert
-        fonts.refresh git.change git.config_change gpg._import gpg.create_key gpg.delete_key
+        fonts.refresh git.change gpg._import gpg.create_key gpg.delete_key
         gpg.receive gpg.receive_keys service.carry_out
         gpg.trust_key mount.mount mount.remount mount.umount npm._change npm.cache_clean
         pip._answer pip.change postgres.datadir_init sdb.change virtualenv.create"""

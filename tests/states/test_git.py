@@ -392,6 +392,27 @@ def test_config(made: Path, tmp_path: Path) -> None:
     assert (tmp_path / ".gitconfig").exists()
 
 
+@pytest.mark.parametrize("where", ["global: true", "repo: '{tmp}/r'"])
+def test_a_dry_run_sees_a_configuration_that_is_planned(machine: Machine, where: str) -> None:
+    subprocess.run(["git", "init", "-q", machine.folder / "r"], check=True)
+    machine.write(
+        a=f"one: {{git.config_set: [name: a.b, multivar: [p, q], {where}]}}\n"
+        f"two: {{git.config_set: [name: a.b, multivar: [p, q], {where}]}}\n"
+        f"three: {{git.config_unset: [name: a.b, value_regex: p, {where}]}}\n"
+        f"four: {{git.config_set: [name: a.b, value: q, {where}]}}\n"
+        "asks: {cmd.run: [name: 'true', cwd: '{tmp}/r', unless: test q = $(git config a.b)]}\n"
+    )
+    before = (machine.folder / "r/.git/config").read_text()
+    planned, done = [
+        [one["changes"] for one in machine.results("sls", "a", *options).values()]
+        for options in (["--test"], [])
+    ]
+    assert [bool(changes) for changes in planned] == [True, False, True, False, False]
+    assert planned == done
+    machine("undo")
+    assert (machine.folder / "r/.git/config").read_text() == before
+
+
 @pytest.mark.parametrize("forced", [True, "remote-changes"])
 def test_a_dry_run_names_uncommitted_changes_that_go(
     machine: Machine, made: Path, forced: object

@@ -20,6 +20,8 @@ WITHOUT: Mapping[str, str] = {
     "dconf.*": "the values are typed, and dconf itself reads the file",
     "file.touch": "the file is empty",
     "font.*": "fontconfig passes over what is no font",
+    "git.config_set": "git makes the file itself, in a copy",
+    "git.config_unset": "git makes the file itself, in a copy",
     "gpg.*": "gpg makes the files itself, in a copy",
     "grains.*": "the file is runner's own, made anew from values each time",
     "iptables.*": "the file is what iptables-save prints of the kernel's rules",
