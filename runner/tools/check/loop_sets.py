@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from jinja2 import nodes
 
@@ -15,14 +15,27 @@ OWN_SCOPES = (nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Block)
 
 
 def warnings(session: Session, sls: str, saltenv: str) -> Iterator[Diagnostic]:
-    """A warning where a loop sets a variable that is set before it, and read after it."""
+    """A warning where a loop sets a variable that is set before it, and read after it or by the
+    SLS that imports it.
+    """
     path = session.tree.sls_path(sls, saltenv)
     template = session.renderer.syntax(path, saltenv) if path else None
-    if path and template:
-        yield from _lost(template, path)
+    if not path or not template:
+        return
+    yield from _lost(template, path)
+    for statement in template.find_all(nodes.FromImport):
+        if isinstance(statement.template, nodes.Const):
+            file = session.tree.find(str(statement.template.value), saltenv)
+            imported = session.renderer.syntax(file, saltenv) if file else None
+            names = {name if isinstance(name, str) else name[0] for name in statement.names}
+            if file and imported:
+                yield from _lost(imported, file, names)
 
 
-def _lost(template: nodes.Template, path: str) -> Iterator[Diagnostic]:
+def _lost(
+    template: nodes.Template, path: str, exported: Collection[str] = ()
+) -> Iterator[Diagnostic]:
+    """exported: what an importer reads."""
     all_names = list(template.find_all(nodes.Name))
     for loop in template.find_all(nodes.For):
         apart = _never_with(loop, template)
@@ -38,7 +51,7 @@ def _lost(template: nodes.Template, path: str) -> Iterator[Diagnostic]:
         own |= {loop.target.name} if isinstance(loop.target, nodes.Name) else set()
         for target in _set(loop.body):
             name = target.name
-            if name in before - own and _is_read(name, after):
+            if name in before - own and _is_read(name, after, name in exported):
                 message = f"what comes after the loop does not see that it sets {name!r}"
                 hint = (
                     f"`{{% set ns = namespace({name}=...) %}}` before the loop, `ns.{name}` in it"
@@ -72,6 +85,6 @@ def _set(body: list[nodes.Node]) -> Iterator[nodes.Name]:
             yield from _set(list(node.iter_child_nodes()))
 
 
-def _is_read(name: str, after: list[nodes.Name]) -> bool:
+def _is_read(name: str, after: list[nodes.Name], exported: bool) -> bool:
     """Return whether the first use of a variable reads it."""
-    return next((use.ctx == "load" for use in after if use.name == name), False)
+    return next((use.ctx == "load" for use in after if use.name == name), exported)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import jinja2
 import pytest
+from command import Machine
 
 from runner.language.render.jinja.tags import SaltTags
 from runner.tools.check import loop_sets
@@ -34,3 +35,11 @@ LOOP = "{% for i in l %}{% set x = i %}{{ x }}{% endfor %}"
 def test_what_a_loop_sets_is_named_where_it_is_read_behind(text: str, count: int) -> None:
     template = jinja2.Environment(extensions=[SaltTags]).parse(text)
     assert len(list(loop_sets._lost(template, "a.sls"))) == count
+
+
+def test_what_an_importer_reads_is_read_behind_the_loop(machine: Machine) -> None:
+    """Each is told once, however many import it."""
+    web = "{% from 'map.jinja' import x %}s{{ x }}: test.nop\n"
+    machine.write(a=web, b=web.replace("x }}:", "x }}b:"))
+    (machine.folder / "states/map.jinja").write_text(f"{SET}{{% set l = [2] %}}{LOOP}")
+    assert machine("check", "a", "b").stdout.count("does not see that it sets 'x'") == 1
