@@ -679,5 +679,9 @@ def _with_reaction(result: Result, reaction: Reaction, mode: str) -> Result:
     if result.result is None and reaction.decided_by:
         return result.undecided_until(reaction.decided_by)
     done = "changed" if mode is Mode.REAL else "would change"
-    cause = f", because {some_of(reaction.changed)} {done}" if reaction.changed else ""
+    cause = (
+        f", because {some_of([*dict.fromkeys(reaction.changed)])} {done}"
+        if reaction.changed
+        else ""
+    )
     return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

@@ -427,3 +427,11 @@ def test_a_change_that_sets_nothing_off_owes_nothing_to_who_is_left_out(
     machine.write(a="c: {quiet.made: []}\n" + tree)
     machine("sls", "a", "--only", "c", code=None)
     assert pending(machine) == [(kind, "r", "c")] * is_owed
+
+
+def test_a_state_of_several_names_is_one_reason(machine: Machine) -> None:
+    machine.write(
+        t="f: {file.managed: [names: [{tmp}/a, {tmp}/b], contents: x]}\n"
+        "r: {cmd.wait: [name: 'true', watch: [file: f]]}\n"
+    )
+    assert "because file: f changed" in machine("sls", "t").stdout
