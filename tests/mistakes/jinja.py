@@ -77,6 +77,16 @@ MISTAKES = [
         r"{% do l.append\(1\) %}",
     ),
     Mistake(
+        "template of a folder whose block is not closed",
+        {
+            "web.sls": "/etc/x:\n  file.recurse:\n    - source: salt://x\n    - template: jinja\n",
+            "x/y.conf": "«{% if true %}\n",
+        },
+        "not closed",
+        "{% endif %}",
+        check_only=True,
+    ),
+    Mistake(
         "variable misspelt",
         "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n",
         "color",

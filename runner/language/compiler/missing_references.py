@@ -34,6 +34,7 @@ class TreeFiles(Protocol):
 
     def fetch(self, url: str, saltenv: str) -> str | None: ...
     def find(self, path: str, saltenv: str) -> str | None: ...
+    def files(self, prefix: str, saltenv: str) -> list[str]: ...
     def near_file(self, path: str, saltenv: str) -> str | None: ...
     def folders_of(self, saltenv: str) -> list[str]: ...
 
@@ -302,19 +303,34 @@ def templates(
     """
     seen: set[str] = set()
     for chunk in chunks:
-        file = template_of(chunk, tree)
-        if file is None or file in seen:
-            continue
-        seen.add(file)
-        try:
-            read(file, chunk.env)
-        except RunnerError as error:
-            used = _at(chunk, "source").source
-            for problem in error.diagnostics:
-                source = problem.source and Source(
-                    problem.source.file, problem.source.line, problem.source.column, (used,)
-                )
-                yield problem._replace(source=source or used)
+        for file in _templates_of(chunk, tree):
+            if file in seen:
+                continue
+            seen.add(file)
+            try:
+                read(file, chunk.env)
+            except RunnerError as error:
+                used = _at(chunk, "source").source
+                for problem in error.diagnostics:
+                    source = problem.source and Source(
+                        problem.source.file, problem.source.line, problem.source.column, (used,)
+                    )
+                    yield problem._replace(source=source or used)
+
+
+def _templates_of(chunk: Chunk, tree: TreeFiles) -> Iterator[str]:
+    """The templates of the tree that a state renders, unless patterns choose among them."""
+    if file := template_of(chunk, tree):
+        yield file
+    source = chunk.args.get("source")
+    chosen = {"include_pat", "exclude_pat"} & chunk.args.keys()
+    if chunk.function != "file.recurse" or chunk.args.get("template") != "jinja" or chosen:
+        return
+    for url in source if isinstance(source, list) else [source]:
+        if isinstance(url, str) and url.startswith("salt://") and "?" not in url:
+            folder = url.removeprefix("salt://").strip("/")
+            found = (tree.find(path, chunk.env) for path in tree.files(folder, chunk.env))
+            yield from filter(None, found)
 
 
 def written(id_: str, declared: Mapping[str, str]) -> tuple[str, str] | None:
