@@ -66,9 +66,12 @@ _PACKAGES = {  # by os_family: Salt's module, and the programs one of which it n
 _DEBIAN_SERVICE = ("Debian", "Raspbian", "Devuan", "NILinuxRT")
 
 
-def random_hash(size: int = 9999999999, hash_type: str = "sha512") -> str:
-    """The digest of a random number from 1 to size."""
-    return hashlib.new(hash_type, str(1 + secrets.randbelow(size)).encode()).hexdigest()
+def random_hash(size: int = 9999999999, hash_type: str | None = None) -> str:
+    """The digest of a random number from 1 to size, by default of the kind that `hash_type` of the
+    configuration names.
+    """
+    kind = hash_type or str(here.opts.get("hash_type") or "sha256")
+    return hashlib.new(kind, str(1 + secrets.randbelow(size)).encode()).hexdigest()
 
 
 def provider(module: str) -> str:

@@ -473,6 +473,11 @@ def test_that_salts_configuration_is_not_used_is_said_until_the_first_run(
     assert said == [False, False, True, False, False, True]
 
 
+def test_a_random_hash_is_of_the_kind_that_salt_makes(ask: Ask) -> None:
+    lengths = [len(answer(ask, "test.random_hash", *words)) for words in ((), ("9", "md5"))]
+    assert lengths == [64, 32]
+
+
 def test_an_environment_may_be_called_by_a_number(ask: Ask, tmp_path: Path) -> None:
     minion = {"id": "m1", "file_roots": {"2024": [str(tmp_path / "states")]}}
     (tmp_path / "minion").write_text(json.dumps(minion))
