@@ -230,4 +230,6 @@ def include_hint(entry: Any) -> str:
             f"`- ENVIRONMENT: NAME` takes one from another environment, `- {next(iter(entry))}`"
             " from this one"
         )
+    if entry in (None, ""):
+        return "write the name of an SLS after the dash, or remove the dash"
     return f"write the name of an SLS; a number needs quotes: `- '{entry}'`"
