@@ -188,6 +188,11 @@ def task_hint(entry: object) -> str | None:
     """Return what to write for a task of a playbook, which is a mapping; None for anything else."""
     if not isinstance(entry, Mapping):
         return None
+    if "hosts" in entry and {"tasks", "roles"} & entry.keys():
+        return (
+            "a playbook is Ansible's: its tasks become states of an SLS, its `hosts:` a target of"
+            " top.sls"
+        )
     for key in entry:
         row = _by_word(FUNCTION).get(str(key).rpartition(".")[2])
         if row and row.names:
@@ -197,6 +202,16 @@ def task_hint(entry: object) -> str | None:
                 f" `{row.names[0]}:` with `- ` before each argument"
             )
     return None
+
+
+def resource_hint(text: str) -> str | None:
+    """Return what to write for a resource of Puppet, `package { 'vim':`; None for anything else."""
+    resource = re.match(r"""\s*(\w+) *\{ *['"]([^'"]+)""", text)
+    if not resource:
+        return None
+    row = function_word(resource[1])
+    function = row.names[0] if row and row.names else "module.function"
+    return f"that is Puppet's way: write `{resource[2]}:` and below it, indented, `{function}: []`"
 
 
 def module_of(word: str) -> str:

@@ -5,6 +5,29 @@ from mistakes import Mistake
 
 MISTAKES = [
     Mistake(
+        "manifest of Puppet",
+        "«package { 'vim':\n  ensure => installed,\n}\n",
+        "is no YAML",
+        "that is Puppet's way: write `vim:` and below it, indented, `pkg.installed: \\[\\]`",
+    ),
+    Mistake(
+        "playbook of Ansible",
+        "«- hosts: all\n  tasks:\n    - apt: name=vim\n",
+        "to a list",
+        "a playbook is Ansible's",
+    ),
+    Mistake(
+        "part of what a loop found to be nothing",
+        {
+            "web.sls": "{% for name, user in pillar.users.items() %}\n"
+            "{{ name }}: {test.nop: [{name: {{ user.«uid }}}]}\n{% endfor %}\n",
+            "pillar/top.sls": "base: {'*': [x]}",
+            "pillar/x.sls": "users:\n  bob:\n",
+        },
+        "'user' is none",
+        "`\\(user or {}\\)` does without it",
+    ),
+    Mistake(
         "a handler that is notified beside the function",
         "nginx:\n  pkg.installed: []\n  notify: «restart nginx\n",
         "is not formed as a list, but is a text",

@@ -69,13 +69,8 @@ def body_hint(id_: str, value: Value) -> str:
     theirs = other_tools.argument_word(id_)
     if theirs and theirs.text:
         return theirs.hint(id_, "module.function")
-    resource = pattern(r"""(\w+) *\{ *['"]([^'"]+)""").match(id_)
-    if resource:
-        row = other_tools.function_word(resource[1])
-        function = row.names[0] if row and row.names else "module.function"
-        return (
-            f"that is Puppet's way: write `{resource[2]}:` and below it, indented, `{function}: []`"
-        )
+    if resource := other_tools.resource_hint(id_):
+        return resource
     if id_ == "chain" and isinstance(value, list | str) and value:
         link: Value = value if isinstance(value, str) else value[0]
         link = (

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from runner.model import other_tools
 from runner.model.diagnostics import ODD_SPACES
 from runner.support.yaml.layout import colons, indentation, joined, no_dash, no_key, simple_key
 from runner.support.yaml.mark import Mistake, ParserSpot, Written, in_quotes, margin, short
@@ -56,6 +57,16 @@ def _conflict(spot: ParserSpot) -> Mistake | None:
             message = "a merge conflict of git is left in this file"
             hint = "choose between the two parts and remove the lines <<<<<<<, ======= and >>>>>>>"
             return spot.mistake(message, number, 0, hint)
+    return None
+
+
+def _resource(spot: ParserSpot) -> Mistake | None:
+    """A manifest of Puppet."""
+    for number in range(spot.line, max(spot.line - 10, -1), -1):
+        hint = other_tools.resource_hint(spot.at(number))
+        if hint and "=>" in "".join(spot.lines[number : spot.line + 1]):
+            row = spot.at(number)
+            return spot.mistake(f"{short(row)!r} is no YAML", number, margin(row), hint)
     return None
 
 
@@ -323,6 +334,7 @@ def _jinja(spot: ParserSpot) -> Mistake | None:
 
 _GUESSES: tuple[Callable[[ParserSpot], Mistake | None], ...] = (
     _conflict,
+    _resource,
     joined,
     _tab,
     _blank,

@@ -91,7 +91,8 @@ def _no_such_key(
         hint = (
             f"add what to take where there is nothing: `{holder[:-1]}, {{}})`"
             if asked
-            else f"give {named} a value, with `default=` of grains.filter_by or pillar.get, say"
+            else f"give {named} a value, with `default=` of grains.filter_by or pillar.get, say;"
+            f" `({named} or {{}})` does without it"
         )
     else:
         message = f"Jinja variable '{holder}' has no {kind} {name!r}"
