@@ -63,7 +63,7 @@ def with_planned(
     loads = []
     for number, (command, text) in enumerate(planned.items()):
         path = f"{here.scratch()}/planned-{number}"
-        with open(path, "w", encoding="utf-8") as stream:
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
         loads.append(loading(path, command))
     try:
