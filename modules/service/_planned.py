@@ -26,10 +26,11 @@ def will_be_enabled(name: str, user: str = "") -> bool | None:
     return planned_machine().enabled.get(_key(name, user))
 
 
-def plan_running(name: str, value: bool, user: str = "") -> None:
-    """Plan that a service will run, or will not."""
+def plan_running(name: str, value: bool, user: str = "", *, is_restart: bool = False) -> None:
+    """Plan that a service will run, or will not. is_restart: it ran before."""
     planned_machine().running[_key(name, user)] = value
-    tell_otherwise(_key(name, user)[1])
+    if not (is_restart and value):
+        tell_otherwise(_key(name, user)[1])
 
 
 def plan_enabled(name: str, value: bool, user: str = "") -> None:
@@ -63,7 +64,7 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     if action in ("mask", "unmask"):
         raise CommandFailed(f"this service cannot be {action}ed")
     if action in STARTING:
-        plan_running(name, True)
+        plan_running(name, True, is_restart=action != "start")
     elif action == "stop":
         plan_running(name, False)
     elif action != "reload":

@@ -189,7 +189,7 @@ def _plan_active(unit: str, action: str, user: str) -> None:
     """Plan that a unit is started, or stopped, with what systemd itself makes of that."""
     runs = action != "stop" and not ends_by_itself(unit, user)
     for name in {unit, own_name(unit, user)}:  # the one may be gone when it is asked for
-        plan_running(name, runs, user)
+        plan_running(name, runs, user, is_restart=action != "start")
     words = "" if user else text(unit)
     for where in _values(words, "Mount", "Where") + _values(words, "Automount", "Where"):
         leave_pending([("made", where), ("altered", where)])

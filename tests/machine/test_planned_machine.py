@@ -283,12 +283,16 @@ ASKING = [
     "hostname | grep other",
 ]
 DECIDED = ["grep tick /etc/hostname", "systemctl is-active cron", "grep other /etc/hostname"]
+DECIDED += ["systemctl is-active tock"]  # which runs, and does after its restart
 
 
 def test_what_a_command_asks_that_is_in_no_file_is_undecided(debian: Debian) -> None:
-    debian.write("/etc/systemd/system/tick.service", RUNS)
-    debian.run("mkdir /mnt/a; systemctl daemon-reload")
+    for name in ("tick", "tock"):
+        debian.write(FILE.format(name), RUNS)
+    debian.run("mkdir /mnt/a; systemctl daemon-reload; systemctl start tock")
     states: dict[str, Any] = {
+        "changed": {"file.managed": [{"name": "/etc/tock.conf"}, {"contents": "x"}]},
+        "tock": {"service.running": [{"watch": [{"file": "changed"}]}]},
         "tick": {"service.running": [{"enable": True}]},
         "net.ipv4.ip_forward": {"sysctl.present": [{"value": 1}]},
         "mount": {mounted("a")[0]: [mounted("a")[1]]},
