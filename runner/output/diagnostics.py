@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 _SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
-# no block, and nothing that a template writes
-_TYPED = r"(?![|>{]|(?P<quote>['\"])\{\{(?:(?!\}\}).)*\}\}(?P=quote)\s*$)\S.*"
+# no block, nothing that a template writes, no switch
+_EXPRESSION = r"(?P<quote>['\"])\{\{(?:(?!\}\}).)*\}\}(?P=quote)\s*$"
+_TYPED = rf"(?![|>{{]|(?i:true|false|yes|no|null)\s*$|{_EXPRESSION})\S.*"
 NAMED_SECRET = rf"({_SECRET}\s*[:=]\s*){_TYPED}"
 _HEAD = pattern(rf"{_SECRET}\s*:\s*[|>]?[-+\d]*\s*$")  # of lines that are one
 _BESIDE = pattern(rf"\s*(?:- )?(?:key|name)\s*:\s*\S*{_SECRET}\s*$")

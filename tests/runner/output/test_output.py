@@ -321,6 +321,12 @@ def test_a_value_that_other_lines_call_a_secret_is_not_shown(
     assert ("hunter22" in shown) is not hidden, shown
 
 
+def test_a_switch_is_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "t.sls").write_text("- enforce_password: true\n- password: no1\n")
+    shown = [format_one(Diagnostic("odd", Source(str(tmp_path / "t.sls"), n, 1))) for n in (1, 2)]
+    assert "enforce_password: true" in shown[0] and "no1" not in shown[1]
+
+
 def test_an_info_is_not_as_red_as_an_error() -> None:
     shown = {
         each: format_one(Diagnostic("m", severity=each), None, True)
