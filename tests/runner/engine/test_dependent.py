@@ -158,6 +158,15 @@ disabled:
 """
 
 
+def test_what_decides_is_a_part_of_the_sentence(machine: Machine) -> None:
+    machine.write(
+        a="c: {cmd.run: [name: touch {tmp}/f, creates: {tmp}/f]}\n"
+        "x: {file.managed: [name: {tmp}/f, contents: x]}\n"
+    )
+    comment = machine.results("sls", "a", "--test")["x"]["comment"]
+    assert comment.endswith(" due to other states; decided when cmd: c is done")
+
+
 def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     machine.write(gone=GONE)
     dry = machine.results("sls", "gone", "--test")
