@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from modules import file
@@ -98,9 +98,7 @@ def present(
     )
     path = _path(user, config)
     present_keys = keys.known(path)
-    new = [
-        key for key in wanted if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
-    ]
+    new = _due(wanted, present_keys)
     label = name if source else wanted[0].key
     if not new and source:
         return f"All host keys in file {source} are already present"
@@ -197,11 +195,7 @@ def manage(
     path = _path(user, config)
     present_keys = keys.known(path)
     surplus = [digits for digits in present_keys if digits not in wanted]
-    new = [
-        key
-        for key in wanted.values()
-        if _compared_parts(present_keys.get(key.key)) != _compared_parts(key)
-    ]
+    new = _due(wanted.values(), present_keys)
     if not surplus and not new:
         return (
             f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
@@ -231,9 +225,11 @@ def _pending(key: str, user: str, exists: bool, source: str | None) -> str:
     return f"Key {key} for user {user} is set to be {'updated' if exists else 'added'}"
 
 
-def _compared_parts(key: keys.Key | None) -> tuple[str, ...] | None:
-    """The parts of a key that count in a comparison; a comment does only when both have one."""
-    return None if key is None else (key.key, key.kind, key.options)
+def _due(wanted: Collection[keys.Key], present: Mapping[str, keys.Key]) -> list[keys.Key]:
+    """The keys that are not there as they are wanted; one without a comment keeps what it has."""
+    known = {key.key: present.get(key.key, keys.Key("")) for key in wanted}
+    whole = [key._replace(comment=key.comment or known[key.key].comment) for key in wanted]
+    return [key for key in whole if key != known[key.key]]
 
 
 autorequire = comes_after("A key comes after the user whose key it is.", user="user")

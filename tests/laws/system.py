@@ -60,6 +60,8 @@ SCENARIOS = [
     on("host.only name=10.0.0.5 hostnames=[one,two]", "echo 10.0.0.5 x >> /etc/hosts"),
     on("ssh_auth.present user=zoe", USER, name=RSA),
     on("ssh_auth.present user=zoe", HAS, plans=False, name=RSA),
+    on("ssh_auth.present user=zoe", HAS, plans=False, name=RSA.split()[1]),
+    on("ssh_auth.present user=zoe comment=other", HAS, name=RSA.split()[1]),
     on("ssh_auth.present user=zoe", HAS, name=RSA, options=[" no-pty", "no-X11-forwarding "]),
     on("ssh_auth.present user=zoe enc=ed25519 comment=me options=[no-pty]", HAS, name=ED),
     on(
