@@ -5,6 +5,13 @@ from mistakes import HERE, Mistake
 
 MISTAKES = [
     Mistake(
+        "command of a template that needs a shell",
+        "a:\n  test.nop:\n    - name: «{{ salt['cmd.run']('echo [ && echo b') }}\n",
+        "YAML",
+        "cmd.run starts no shell, and `&&` needs one: salt\\['cmd.shell'\\]",
+        column=False,
+    ),
+    Mistake(
         "tab in the indentation",
         "/etc/motd:\n«\tfile.managed:\n    - contents: hi\n",
         "tab",

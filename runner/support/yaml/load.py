@@ -410,10 +410,13 @@ def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> Rend
         if "\\n" in value:
             hint = f"the value of `{name}` has several lines"
         hint = f"{hint}; {safe}" if hint else safe
+        if (sign := re.search(_OF_SHELL, name)) and "python_shell" not in name:
+            hint = f"cmd.run starts no shell, and `{sign[2]}` needs one: salt['cmd.shell'](...)"
     return RenderError(mistake.message, source, hint, "yaml")
 
 
 _OF_PYTHON = r""".[{\[]\\?['"\d{\[]."""  # how it prints mappings and lists
+_OF_SHELL = r"""cmd\.run\w*['"]?\]?\((['"]).*?(&&|\|\||[|<>$]).*?\1"""  # in a command of a template
 _UNSAFE = r"""[:'"#{}\[\]\\&*!|>%@`]"""  # what a plain value may not hold, or not everywhere
 
 
