@@ -7,6 +7,8 @@ import difflib
 import io
 import re
 
+from modules._texts.secret_values import hide
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END|\Z)", re.DOTALL)
 AROUND = 32  # lines that are the same, next to a difference, and are compared
 
 
@@ -51,11 +54,20 @@ def unified(
     one file, and difflib looks at each line of both. split: the lines of a text; end: that of a
     line.
     """
+    _hide_keys(old, new)
     head, tail = _equal_ends(old, new, end, max(AROUND, context))
     before, after = (split(text[head : len(text) - tail]) for text in (old, new))
     skipped = _number_of_lines(old[:head], split, end)
     for line in difflib.unified_diff(before, after, n=context):
         yield _moved(line, skipped) if skipped and line.startswith("@@") else line
+
+
+def _hide_keys(*texts: str | bytes) -> None:
+    """Have nobody see the private keys that texts hold."""
+    for text in texts:
+        if b"PRIVATE KEY-----" in text if isinstance(text, bytes) else "PRIVATE KEY-----" in text:
+            whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+            hide(_PRIVATE_KEY.findall(whole))
 
 
 def _number_of_lines(text: Text, split: Callable[[Text], list[str]], end: Text) -> int:

@@ -101,13 +101,6 @@ def manage(
     return done
 
 
-def keep_secret(*sources: object) -> None:
-    """Hide private keys that arguments say themselves, instead of where they are."""
-    for source in sources:
-        if isinstance(source, str) and "PRIVATE KEY-----" in source:
-            here.secret(source)
-
-
 def refuse_private_key(data: bytes, name: str) -> None:
     """Raise StateFailed for contents that are a private key, which is not replaced by anything
     else.

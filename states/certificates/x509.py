@@ -30,7 +30,6 @@ from runner.api.claims import writes
 from states.certificates._x509 import (
     FileArguments,
     ManagedFile,
-    keep_secret,
     manage,
     paths,
     present_data,
@@ -274,7 +273,6 @@ def certificate_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    keep_secret(certificate.signing_private_key, certificate.private_key)
     given = known_arguments.with_policy({**certificate._asdict(), **further})
     return (yield from _certificate(name, given, arguments))
 
@@ -379,7 +377,6 @@ def csr_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    keep_secret(private_key)
     encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
     wanted = building.request(
         {
@@ -449,7 +446,6 @@ def crl_managed(
     Behaviour: Salt 3008's x509_v2.
     """
     need()
-    keep_secret(signing_private_key)
     encoded.valid(encoding, "encoding", encoded.PLAIN_ENCODINGS)
     wanted = building.revocation_list(
         {
@@ -526,7 +522,6 @@ def pem_managed(name: FilePath, text: str, arguments: ManagedFile = FileArgument
 
     Behaviour: Salt 3008's x509_v2.
     """
-    keep_secret(text)
     entry = x509.get_pem_entry(text)
     private = "PRIVATE KEY-----" in entry
     if private and arguments.mode is None and not file.exists(name):

@@ -23,7 +23,15 @@ from runner.model.requisite_kinds import REQUISITE_KEYS
 from runner.model.result import Result
 from runner.support.redaction import former_secrets, forms, masking
 from runner.support.redaction import names as secret_names
-from runner.support.redaction.keys import FORMER, KEYS, LOGIN, is_beside, is_none, matcher
+from runner.support.redaction.keys import (
+    FORMER,
+    KEYS,
+    LOGIN,
+    holds_key,
+    is_beside,
+    is_none,
+    matcher,
+)
 from runner.support.redaction.keys import HIDDEN as HIDDEN
 from runner.support.redaction.keys import without_logins as without_logins
 
@@ -117,7 +125,7 @@ class Secrets:
                 if type(value) in _SIMPLE:
                     if type(value) is str and "://" in value and "@" in value:
                         self._add_logins(value)
-                    if matches(key):
+                    if matches(key) or holds_key(value):
                         self.add(str(value), named=True)
                 elif key not in REQUISITE_KEYS:
                     self.collect_call({key: value}, keys)
@@ -360,8 +368,8 @@ def _hidden_at(lines: Typed, at: int) -> Secrets | None:
 
 
 def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:
-    """The strings and numbers below the keys that match. Each run looks at all of its data so: a
-    loop of few calls.
+    """The strings and numbers below the keys that match, and private keys. Each run looks at all of
+    its data so: a loop of few calls.
     """
     values: set[str] = set()
     todo = [(top, False)]
@@ -370,11 +378,13 @@ def _values_under(top: Value, matches: Callable[[object], bool]) -> set[str]:
         if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
             for key, item in value.items():
                 hidden = matches(key) or (secret and not is_beside(key))
-                if hidden or type(item) not in _SIMPLE:
+                if hidden or type(item) not in _SIMPLE or holds_key(item):
                     todo.append((item, hidden))
         elif isinstance(value, list | tuple):
-            todo += [(item, secret) for item in value if secret or type(item) not in _SIMPLE]
-        elif secret and isinstance(value, str | int | float):
+            for item in value:
+                if secret or type(item) not in _SIMPLE or holds_key(item):
+                    todo.append((item, secret))
+        elif holds_key(value) or (secret and isinstance(value, str | int | float)):
             values.add(str(value))
     return values
 

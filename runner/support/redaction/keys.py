@@ -72,6 +72,11 @@ def is_none(value: str) -> bool:
     return _NONE.fullmatch(value) is not None
 
 
+def holds_key(value: object) -> bool:
+    """Return whether a value has a private key in it, which is a secret under any name."""
+    return isinstance(value, str) and ("PRIVATE KEY-----" in value or "Static key V1-----" in value)
+
+
 def is_beside(key: object) -> bool:
     """Return whether a key says that its value only belongs to a secret, such as its user."""
     return _BESIDE.match(plain_key(key)) is not None

@@ -282,3 +282,27 @@ def test_base64_over_several_lines(width: int, ahead: str) -> None:
     lines = [coded[at : at + width] for at in range(0, len(coded), width)]
     for joint in ("\n", "\r\n", "\n  ", "\n+", "\\n", "\\\\n"):
         assert leaks(NOW, secrets.mask(joint.join(lines)).replace("\n", "")) == []
+
+
+def key(word: str) -> str:
+    kind = "RSA PRIVATE KEY"
+    return f"-----BEGIN {kind}-----\n{word}abcdefghijklmnop\n-----END {kind}-----\n"
+
+
+def test_a_private_key_is_a_secret_under_any_name(machine: Machine) -> None:
+    """In the pillar, among arguments, and in a file whose difference is shown."""
+    machine.write(
+        pillar__top="base: {'*': [web]}\n",
+        pillar__web=json.dumps({"web": {"key": key("OURS"), "keys": [key("LISTED")]}}),
+        a="{tmp}/f: {file.managed: [contents_pillar: 'web:key']}\n"
+        "{tmp}/g: {file.append: [name: {tmp}/f, text: more]}\n"
+        f"{{tmp}}/h: {{file.managed: [{{contents: {json.dumps(key('ARGUMENT'))}}}]}}\n",
+    )
+    for name in "fh":
+        (machine.folder / name).write_text(key(f"OLD{name}"))
+    told = machine("show", "pillar").stdout
+    for words in (["sls", "a", "--test"], ["sls", "a"], ["history", "show", "--out", "json"]):
+        told += machine(*words).stdout
+    assert not re.findall("OURS|LISTED|ARGUMENT|OLD", told)
+    assert told.count("BEGIN RSA") >= 4
+    assert "OURS" in (machine.folder / "f").read_text()
