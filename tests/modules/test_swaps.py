@@ -803,6 +803,7 @@ BY_PATH = {
     "service/unit_files.py": "a private folder",
     "service/declared.py": "a private folder",
     "service/quadlets.py": "a private folder",
+    "firewalls/_own_network.py": "a private folder",
     "gpg/store.py": "a private folder",
     "ssh/pairs.py": "a private folder",
     "sudo.py": "a private folder",
