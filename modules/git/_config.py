@@ -69,9 +69,8 @@ def config_set(
         raise CommandFailed("give one of value and multivar")
     everywhere = _is_global(cwd, options)
     first, *more = [str(text) for text in (multivar if multivar is not None else [value])] or [""]
-    config_change(["--replace-all", key, first], cwd, user, everywhere)
-    for text in more:
-        config_change(["--add", key, text], cwd, user, everywhere)
+    commands = [["--replace-all", key, first], *(["--add", key, text] for text in more)]
+    config_change(commands, cwd, user, everywhere)
     return config_values(key, cwd, user, "global" if everywhere else "local")
 
 
@@ -99,7 +98,7 @@ def config_unset(
         key,
         *([value_regex] if value_regex else []),
     ]
-    config_change(words, cwd, user, everywhere)
+    config_change([words], cwd, user, everywhere)
     return True
 
 

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -406,19 +406,21 @@ def _entries(done: cmd.Completed) -> list[tuple[str, str]]:
 
 @for_states
 def config_change(
-    words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
+    commands: Iterable[Sequence[str]], cwd: str | None, user: str | None, everywhere: bool
 ) -> None:
-    """Run `git config` with these words: what it is to do, then keys and values. It changes a copy,
-    which takes the place of the file: what runner writes is planned, undone, and whole at any time.
-    Raises CommandFailed when git fails.
+    """Run `git config` for each of some commands: what it is to do, then keys and values. They
+    change a copy, which takes the place of the file when all is done: what runner writes is
+    planned, undone, and whole at any time. Raises CommandFailed when git fails; nothing is changed
+    then.
     """
     with in_stand_in():  # it works on a copy, in a dry run, too
         path = _global_files(user)[0] if everywhere else _of_repository(cwd or "", user)
         copy = f"{here.scratch()}/config"
         with open(copy, "wb") as scratch:
             scratch.write(file.read_bytes(path) if file.is_file(path) else b"")
-        command = ["config", "--file", copy, words[0], "--", *words[1:]]
-        _run(command, None, None, None, None, see_planned=False).or_fail()
+        for option, *words in commands:
+            command = ["config", "--file", copy, option, "--", *words]
+            _run(command, None, None, None, None, see_planned=False).or_fail()
     owner = users.info(user) if user and not file.lexists(path) else {}
     new = file.read_bytes(copy)
     file.write(path, new, user=owner.get("uid"), group=owner.get("gid"))

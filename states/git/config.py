@@ -60,15 +60,12 @@ def config_set(
         return f"{label} is already set to {shown}"
     verb = "set to" if old else "added as"
     yield Plan({name: {"old": old or None, "new": wanted}}, f"{label} would be {verb} {shown}")
+    commands = [["--unset-all", name]] if old else []
+    commands += (["--add", name, text] for text in wanted)
     try:
-        if old:
-            git.config_change(["--unset-all", name], repo, user, global_)
-        for text in wanted:
-            git.config_change(["--add", name, text], repo, user, global_)
+        git.config_change(commands, repo, user, global_)
     except StateFailed as failure:
-        now = git.config_values(name, repo, user, _scope(global_))
-        changes = {name: {"old": old or None, "new": now or None}} if now != old else {}
-        raise StateFailed(failed + failure.message, changes) from None
+        raise StateFailed(failed + failure.message) from None
     return f"{label} was {verb} {shown}"
 
 
@@ -113,10 +110,8 @@ def config_unset(
             f" {listed}"
         )
     yield Plan(dict(unset), f"{len(unset)} key(s) would have value(s) unset")
-    for key in unset:
-        git.config_change(
-            ["--unset-all", key, *([value_regex] if value_regex else [])], repo, user, global_
-        )
+    only = [value_regex] if value_regex else []
+    git.config_change([["--unset-all", key, *only] for key in unset], repo, user, global_)
     return "Value(s) successfully unset"
 
 

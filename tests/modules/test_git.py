@@ -188,7 +188,7 @@ def test_one_start_of_git_answers_for_all_keys(
         assert git.config_matching(pattern, None, None, "global") == found, pattern
     before = len(asked)
     with changes_allowed():
-        git.config_change(["--replace-all", "user.name", "C"], None, None, True)
+        git.config_change([["--replace-all", "user.name", "C"]], None, None, True)
     assert git.config_values("user.name", None, None, "global") == ["C"]
     (tmp_path / ".gitconfig").write_text("[user]\n\tname = somebody else\n")
     assert git.config_values("user.name", None, None, "global") == ["somebody else"]
