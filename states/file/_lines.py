@@ -23,7 +23,7 @@ from modules.file.edits import compiled as compiled
 from modules.file.large_texts import BlockEdit, LargeText, WholeText, is_by_lines, large_text
 from runner.api import OPEN, Annotated, Fact, Group, Plan, Planned, Record, StateFailed, here
 from states.file._contents import is_its_own_result
-from states.file._permissions import MAKEDIRS as MAKEDIRS
+from states.file._permissions import MAKEDIRS
 from states.file._sources import Source
 
 TYPE_CHECKING = False
@@ -110,6 +110,14 @@ def parent_lacking(name: str, makedirs: bool) -> Fact | None:
     """The missing folder that keeps a path from being created."""
     folder = parent(name)
     return None if makedirs or file.is_dir(folder) else ("file", folder)
+
+
+def require_parent(name: str, makedirs: bool, problem: str) -> None:
+    """Raise StateFailed where the folder above a path is missing and is not to be made. problem:
+    what to say.
+    """
+    if missing := parent_lacking(name, makedirs):
+        raise StateFailed(f"{problem}{MAKEDIRS}", missing=missing)
 
 
 def make_parent(

@@ -63,10 +63,8 @@ def copy(
         here.warn(f"{name} is a folder: {what}; `subdir: True` copies into it")
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
-    if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(
-            f"The target directory {missing[1]} is not present{_lines.MAKEDIRS}", missing=missing
-        )
+    above = _lines.parent(name)
+    _lines.require_parent(name, makedirs, f"The target directory {above} is not present")
     if file.is_dir(source):
         refuse_to_hold(name, source)
     if file.is_dir(name):

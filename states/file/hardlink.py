@@ -41,11 +41,8 @@ def hardlink(
     stat = file.seen(name, follow=False)
     if stat is not None and stat.type == "dir":
         raise StateFailed(f"Unable to hard link to directory {name}")
-    if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(
-            f"Directory {_lines.parent(name)} for hard link is not present{_lines.MAKEDIRS}",
-            missing=missing,
-        )
+    above = _lines.parent(name)
+    _lines.require_parent(name, makedirs, f"Directory {above} for hard link is not present")
     if stat is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"
     comment = f"Hard link {name} to {target} is set for creation"

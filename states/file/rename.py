@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Plan, Planned
 from states.file import _lines
 from states.file._nested import refuse_to_replace
 
@@ -28,10 +28,8 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
     occupied = file.lexists(name)
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
-    if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(
-            f"The target directory {missing[1]} is not present{_lines.MAKEDIRS}", missing=missing
-        )
+    above = _lines.parent(name)
+    _lines.require_parent(name, makedirs, f"The target directory {above} is not present")
     if occupied:
         refuse_to_replace(name, source)
     facts = [("file", name), ("no file", source)]

@@ -55,10 +55,8 @@ def symlink(
     backup = backupname and _beside(name, backupname)
     if obstacle:
         _refuse(name, target, force, backup)
-    if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(
-            f"Directory {missing[1]} for symlink is not present{_lines.MAKEDIRS}", missing=missing
-        )
+    above = _lines.parent(name)
+    _lines.require_parent(name, makedirs, f"Directory {above} for symlink is not present")
     _look_at_target(name, _beside(name, target))
     yield Plan({"new": name}, _intention(name, target, obstacle, backup), provides=[("file", name)])
     _lines.make_parent(name, mode, owner[0], owner[1])

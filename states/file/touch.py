@@ -33,10 +33,8 @@ def touch(
     exists = file.exists(name)
     if name[-1:] == "/" and not exists:
         raise StateFailed(f"{name} is no folder (file.directory makes one)", missing=("file", name))
-    if not exists and (missing := _lines.parent_lacking(name, makedirs)):
-        raise StateFailed(
-            f"Directory not present to touch file {name}{_lines.MAKEDIRS}", missing=missing
-        )
+    if not exists:
+        _lines.require_parent(name, makedirs, f"Directory not present to touch file {name}")
     kind = "directory" if exists and file.is_dir(name) else "file"
     if exists:
         yield Plan({"touched": name}, f"Times set to be updated on {kind} {name}")
