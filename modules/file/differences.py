@@ -8,6 +8,7 @@ import io
 import re
 
 from modules._texts.secret_values import hide
+from runner.api.private_keys import private_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END|\Z)", re.DOTALL)
 AROUND = 32  # lines that are the same, next to a difference, and are compared
 
 
@@ -65,9 +65,7 @@ def unified(
 def _hide_keys(*texts: str | bytes) -> None:
     """Have nobody see the private keys that texts hold."""
     for text in texts:
-        if b"PRIVATE KEY-----" in text if isinstance(text, bytes) else "PRIVATE KEY-----" in text:
-            whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-            hide(_PRIVATE_KEY.findall(whole))
+        hide(private_keys(text.decode("utf-8", "replace") if isinstance(text, bytes) else text))
 
 
 def _number_of_lines(text: Text, split: Callable[[Text], list[str]], end: Text) -> int:

@@ -66,6 +66,10 @@ _NONE = pattern(
     r"|(?i:true|false|yes|no)"
 )
 
+_PRIVATE_KEY = pattern(
+    r"(?s)-----BEGIN (?:[A-Z ]*PRIVATE KEY|OpenVPN Static key V1)-----.*?(?:-----END|\Z)"
+)
+
 
 def is_none(value: str) -> bool:
     """Return whether a value is no secret, although its key says so."""
@@ -75,6 +79,11 @@ def is_none(value: str) -> bool:
 def holds_key(value: object) -> bool:
     """Return whether a value has a private key in it, which is a secret under any name."""
     return isinstance(value, str) and ("PRIVATE KEY-----" in value or "Static key V1-----" in value)
+
+
+def private_keys(text: str) -> list[str]:
+    """The private keys that a text holds."""
+    return _PRIVATE_KEY.findall(text) if holds_key(text) else []
 
 
 def is_beside(key: object) -> bool:
