@@ -285,8 +285,11 @@ class Sls:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
         number comes first.
         """
+        from runner.language.render.errors import source_lines
+
         for above, item in itertools.pairwise(items):
-            if above.value is None:
+            # what a template left empty was not forgotten
+            if above.value is None and "{" not in source_lines.row_of(above.place.source):
                 message = f"`{above.key}` of {where} is empty: `{item.key}` stands beside it"
                 hint = f"indent it by two more spaces, if it belongs to `{above.key}`"
                 hint = structure_hints.mistyped_dash(item.key, item.value) or hint

@@ -237,6 +237,12 @@ def test_check_takes_what_another_part_of_the_tree_declares(machine: Machine) ->
     assert "error" not in machine("check").stdout
 
 
+def test_what_a_template_left_empty_was_not_forgotten(machine: Machine) -> None:
+    text = "/tmp/x:\n  file.managed:\n    - mode: {{ pillar.get('mode', '') }}\n      user: root\n"
+    machine.write(a=text)
+    assert "is empty" not in machine("check").stdout
+
+
 def test_a_command_that_needs_a_shell_says_so(machine: Machine) -> None:
     machine.write(a="{{ salt['cmd.run']('no-such-program | cat') }}: test.nop\n")
     shown = machine("check", code=1).stdout
