@@ -98,7 +98,7 @@ def names(
     own. pillar: these are the pillar's top files, where targets have an `order`. file_of: where
     that of an environment is. mistake: what keeps a target from being read.
     """
-    reader = _TopReader(read, [], file_of)
+    reader = _TopReader(read, [], file_of, pillar)
     if saltenv:
         targets = [target for target in reader.targets(saltenv) if target.env == saltenv]
     else:
@@ -204,9 +204,13 @@ SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 class _TopReader:
     def __init__(
-        self, read: ReadTop, problems: list[Diagnostic], file_of: Callable[[str], str | None]
+        self,
+        read: ReadTop,
+        problems: list[Diagnostic],
+        file_of: Callable[[str], str | None],
+        pillar: bool,
     ) -> None:
-        self.read, self.problems, self.file_of = read, problems, file_of
+        self.read, self.problems, self.file_of, self.pillar = read, problems, file_of, pillar
 
     def problem(self, message: str, place: Place, hint: str | None = None) -> None:
         self.problems.append(Diagnostic(message, place.source, hint, "top"))
@@ -250,6 +254,8 @@ class _TopReader:
             return self.problem(message, place, hint)
         for expression, entries in section.items():
             where = key_place(section, expression, place)
+            if self.pillar and entries == {}:  # Salt refuses it in the top file of states alone
+                entries = []
             if isinstance(entries, list):
                 yield self.target(str(env), str(expression), entries, where)._replace(at=place)
                 continue

@@ -119,6 +119,7 @@ def test_pillar_tops() -> None:
     )
     assert names({"base": text}, pillar=True).as_data() == {"base": ["c", "a", "d", "b"]}
     assert names({"base": text}).as_data() == {"base": ["a", "b", "c", "d"]}
+    assert names({"base": "base: {'*': [a], web1: {}}"}, pillar=True).as_data() == {"base": ["a"]}
 
 
 def test_requests_are_each_once_and_by_environment() -> None:
@@ -147,6 +148,7 @@ def test_no_top_file() -> None:
         ("'*': [a]", "saltenv '*' is not a mapping of targets (got list)"),
         ("base: {'*': a}", "for matcher '*' in saltenv 'base' are not formed as a list (got str)"),
         ("base: {'*': null}", "not formed as a list (got NoneType)"),
+        ("base: {'*': {}}", "not formed as a list (got dict)"),
         ("base: {'*': [1]}", "holds 1, which is not the name of an SLS"),
         ("base: {'*': ['']}", "holds an empty SLS name"),
         ("base: {'*': [{match: bogus}, a]}", "no kind bogus"),
