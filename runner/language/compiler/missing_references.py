@@ -13,7 +13,7 @@ from runner.model.errors import RunnerError
 from runner.model.places import Place, Source, Value, item_place
 from runner.model.records import Record
 from runner.model.stdlib import pattern
-from runner.support.files.text import text_to_show
+from runner.support.files.text import IS_LOCKED, LOCKED, UNLOCK, text_to_show
 from runner.support.yaml import mark
 
 TYPE_CHECKING = False
@@ -154,6 +154,16 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
     elif file is not None and wants_folder:
         hint = "name the folder, or take file.managed for one file"
         yield _missing(world, chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
+    elif file is not None and _begins(file, LOCKED):
+        yield _missing(world, chunk, f"{key}: {url} is {IS_LOCKED}", UNLOCK, place.source)
+
+
+def _begins(path: str, start: bytes) -> bool:
+    try:
+        with open(path, "rb") as opened:
+            return opened.read(len(start)) == start
+    except OSError:  # told by the state that reads it
+        return False
 
 
 def _meant(url: str, env: str, tree: TreeFiles) -> str | None:

@@ -24,6 +24,10 @@ MEBIBYTE = 1024 * 1024
 PAGE = 4096
 LARGEST = 16  # MiB of one file that is compiled (`sls_size_limit` of the configuration)
 
+# how a file begins that git-crypt has not decrypted; what is wrong, and the cure
+LOCKED = b"\0GITCRYPT\0"
+IS_LOCKED, UNLOCK = "encrypted by git-crypt", "`git-crypt unlock` in its repository decrypts it"
+
 # path without links -> contents that take the place of the file's, which need not exist; only
 # `runner lsp` has any
 UNSAVED: dict[str, bytes] = {}

@@ -65,3 +65,15 @@ def test_what_cannot_work_is_told_with_the_cure(machine: Machine, odd: str) -> N
             continue  # data: a text may begin so
         _, told = answer(machine, odd, how)
         assert cure in told and odd in told, (name, told)
+
+
+def test_a_file_that_git_crypt_has_locked(machine: Machine) -> None:
+    """What is compiled, and what a state would write as it is."""
+    locked = b"\0GITCRYPT\0\xd8\x01\n"
+    _, told = answer(machine, "states/web.sls", lambda _: locked)
+    assert "the file is encrypted by git-crypt" in told
+    assert "git-crypt unlock" in told
+    (machine.folder / "states/key").write_bytes(locked)
+    text = b"/tmp/key:\n  file.managed:\n    - source: salt://key\n"
+    _, told = answer(machine, "states/web.sls", lambda _: text)
+    assert "warning: file.managed: source: salt://key is encrypted by git-crypt" in told

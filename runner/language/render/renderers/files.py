@@ -11,7 +11,7 @@ from runner.model import json_text
 from runner.model.errors import MAY_READ, RenderError, RunnerError
 from runner.model.nested import mapped
 from runner.model.places import Document, Source
-from runner.support.files.text import read_bounded, size_limit
+from runner.support.files.text import IS_LOCKED, LOCKED, UNLOCK, read_bounded, size_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def read_text(path: str, opts: Mapping[str, Any]) -> str:
 
 
 def _not_utf8(path: str, data: bytes, at: int) -> RenderError:
+    if data.startswith(LOCKED):
+        return RenderError(f"the file is {IS_LOCKED}", Source(path), UNLOCK, "undecrypted")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return RenderError(
             "the file is UTF-16, not UTF-8", Source(path, 1, 1), "save it as UTF-8", "encoding"
