@@ -26,6 +26,7 @@ class Include(Record):
     """One item of an `include:` list."""
 
     sls: str
+    dotless: str  # how it is written without its leading dots, empty where it has none
     key: str  # where its data goes ("a:b"), empty for the top level
     defaults: Mapping[str, Any]
     place: Place
@@ -98,7 +99,7 @@ class Pillar:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
         pillar: dict[str, Any] = {}
         for env, sls, place in requests:
-            pillar = self._merge(pillar, self._compile_names(Include(sls, "", {}, place), env, ()))
+            pillar = self._merge(pillar, self._compile_names(Include(sls, "", "", {}, place), env, ()))
         if self._problems:
             raise CompileError(
                 problem._replace(rendering=problem.rendering or "pillar")
@@ -117,22 +118,28 @@ class Pillar:
         for sls in self._expanded(include, env):
             if sls not in chain:
                 data = self._compile_sls(include._replace(sls=sls), env, chain)
-                for part in reversed(include.key.split(":") if include.key else ()):
+                for part in reversed(include.key.split(":") if include.key and data else ()):
                     data = {part: data}
                 merged = self._merge(merged, data)
         return merged
 
     def _expanded(self, include: Include, env: str) -> list[str]:
-        if not any(mark in include.sls for mark in "*?["):
+        """The SLS files that an include means. Salt takes what its name means without the dots,
+        too; what is beside the including SLS wins.
+        """
+        pattern = any(mark in include.sls for mark in "*?[")
+        if not pattern and not include.dotless:
             return [include.sls]
-        names = sorted(like(self._names(env), include.sls))
-        if not names and (env, include.sls) not in self._optional:
+        known = list(self._names(env))
+        names = sorted(like(known, include.sls))
+        names = [*sorted({*like(known, include.dotless)} - {*names}), *names]
+        if not names and pattern and (env, include.sls) not in self._optional:
             message = (
                 f"Specified SLS {include.sls!r} in environment {env!r} is not available on the salt"
                 " master"
             )
             self._problem(message, include.place, "no SLS of the pillar matches", "missing-sls")
-        return names
+        return names if names or pattern else [include.sls]
 
     def _compile_sls(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
         sls = include.sls
@@ -179,7 +186,9 @@ class Pillar:
                     included, self._compile_names(included_name, env, (*chain, sls))
                 )
         own = read.value
-        return self._merge(own, included) if self._includes_win else self._merge(included, own)
+        if self._includes_win and not chain:  # Salt: of what the top file names only
+            return self._merge(own, included)
+        return self._merge(included, own)
 
     def _of_file(self, include: Include, env: str, *, included: bool) -> _PillarFile:
         """Return what an SLS says: rendered once, with the defaults of its first include; for the
@@ -224,9 +233,10 @@ class Pillar:
                     "write `key: a:b`",
                 )
             elif isinstance(name, str) and name and isinstance(options, Mapping):
-                yield Include(
-                    _absolute(name, package), str(options.get("key") or ""), defaults, place
-                )
+                key = str(options.get("key") or "")
+                rest = name.lstrip(".")
+                dotless = rest if rest != name else ""
+                yield Include(_absolute(name, package), dotless, key, defaults, place)
             else:
                 hint = (
                     "write `- NAME`, or `- NAME:` and below it, indented, `key: WHERE` or"

@@ -52,6 +52,53 @@ def test_a_pillar_sls_sees_the_pillar_of_a_first_reading(machine: Machine) -> No
     }
 
 
+@pytest.mark.parametrize(
+    ("include", "files", "expected"),
+    [
+        (".x", ["sub/x"], {"sub/x": 1}),
+        (".x", ["x"], {"x": 1}),
+        (".x", ["sub/x", "x"], {"x": 1, "sub/x": 1}),
+        (".x*", ["sub/x1", "x2"], {"x2": 1, "sub/x1": 1}),
+        ("..x", ["sub/x", "x"], {"x": 1}),
+        (".sub.x", ["sub/x"], {"sub/x": 1}),
+        ("{.x: {key: 'k:m'}}", ["sub/x"], {"k": {"m": {"sub/x": 1}}}),
+        ("{.empty: {key: 'k:m'}}", [], {}),
+    ],
+)
+def test_relative_includes(
+    machine: Machine, include: str, files: list[str], expected: dict[str, Any]
+) -> None:
+    """Checked beside Salt: what the name means without its dots is included, too."""
+    machine.write(
+        **{"pillar__top": "base: {'*': [sub.a]}", "pillar__sub__empty": "{}"},
+        pillar__sub__a=f"include: [{include}]",
+        **{f"pillar__{name.replace('/', '__')}": f"{name}: 1\nwins: {name}" for name in files},
+    )
+    found = pillar(machine)
+    if files and "key" not in include:
+        assert found.pop("wins") == list(expected)[-1]
+    elif files:
+        del found["k"]["m"]["wins"]
+    assert found == expected
+
+
+def test_a_relative_include_of_nothing_is_named(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [sub.a]}", pillar__sub__a="include: [.x]")
+    shown = machine("show", "pillar", code=1).stderr
+    assert "Specified SLS sub.x in saltenv base is not available" in shown
+
+
+def test_includes_win_where_the_top_file_names_what_includes_them(machine: Machine) -> None:
+    machine.config["pillar_includes_override_sls"] = True
+    machine.write(
+        pillar__top="base: {'*': [a]}",
+        pillar__a="include: [b]\nx: a",
+        pillar__b="include: [c]\nx: b\ny: b",
+        pillar__c="x: c\ny: c\nz: c",
+    )
+    assert pillar(machine) == {"x": "b", "y": "b", "z": "c"}
+
+
 @pytest.mark.parametrize(("order", "wins"), [(["base", "dev"], "dev"), (["dev", "base"], "base")])
 def test_the_last_environment_of_env_order_wins(
     machine: Machine, order: list[str], wins: str
