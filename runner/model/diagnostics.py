@@ -164,10 +164,15 @@ def suggested(names: Iterable[str]) -> Hint:
     return Hint(suggestion(*names), names) if names else Hint()
 
 
+def other_name(sls: str) -> str:
+    """`x` and `x.init` are one file with two names."""
+    return sls.removesuffix(".init") if sls.endswith(".init") else f"{sls}.init"
+
+
 def near_sls(name: str, known: Iterable[str]) -> Hint:
-    """The hint of an SLS that is not in a run: `x` and `x.init` are one file with two names."""
+    """The hint of an SLS that is not in a run."""
     known = list(known)
-    other = name.removesuffix(".init") if name.endswith(".init") else f"{name}.init"
+    other = other_name(name)
     # one beside it is likely another
     near = [other] if other in known else similar(name, known, 2, 0.8)
     missing = Hint("that SLS is not in this run: include it")

@@ -5,7 +5,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, KeysView, Mapping
+from collections.abc import Callable, Collection, KeysView, Mapping
 
 from runner.model.errors import RunnerError
 from runner.model.places import JoinedList, Place, Untyped, Value, item_place
@@ -89,6 +89,8 @@ class HighData:
         ] = {}  # (env, sls) -> the line that named it first
         # `sls: NAME`, `id: ID`, `MODULE: NAME` of the tree, perhaps in a run with it
         self.elsewhere: frozenset[str] = frozenset()
+        # (sls, saltenv) -> the text of a file of the tree; None where that is not known
+        self.text_of: Callable[[str, str], str | None] = lambda sls, saltenv: None
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
     @property

@@ -96,8 +96,9 @@ MISTAKES = [
             "web.sls": "include: [db]\na:\n  test.nop:\n    - require_in:\n      - «sls: '?b'\n",
             "db.sls": "b: test.nop\n",
         },
-        "Cannot extend ID",
+        "which is not in this run",
         "require_in takes no pattern: name each SLS",
+        check_only=True,
     ),
     *(
         Mistake(
@@ -107,9 +108,10 @@ MISTAKES = [
                 "db/init.sls": "b: test.nop\n",
             },
             "db.init",
-            "did you mean sls: db?",
+            f"did you mean {near}?",
+            check_only=kind == "require_in",
         )
-        for kind in ("require", "require_in")
+        for kind, near in (("require", "sls: db"), ("require_in", "db"))
     ),
     Mistake(
         "requisite on a bare name that does not exist",

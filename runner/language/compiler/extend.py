@@ -13,9 +13,10 @@ from runner.model.diagnostics import (
     Diagnostic,
     Hint,
     did_you_mean,
-    near_sls,
+    other_name,
     similar,
     suggested,
+    suggestion,
 )
 from runner.model.highdata import (
     Body,
@@ -79,9 +80,7 @@ class Reconciler:
         gone: dict[str, set[str]] = {"id": set(), "sls": set()}
         for written, name, place in self._high.excludes:
             kind = written or "sls"  # a plain name is that of an SLS
-            known = (
-                self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
-            )
+            known = self._high.declarations if kind == "id" else self._in_run
             matching = {name} & set(known) if kind == "id" else set(like(known, name))
             if not matching and not self._high.explained_by_earlier_error(name, kind):
                 message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
@@ -90,7 +89,10 @@ class Reconciler:
                     if name in self._high.declarations
                     else None
                 )
-                self._ignored(message, place, name, known, hint)
+                if kind == "sls":
+                    self._absent_sls(message, place, name, hint)
+                else:
+                    self._ignored(message, place, name, known, hint)
             gone[kind] |= matching
         return gone
 
@@ -141,12 +143,10 @@ class Reconciler:
         )
         self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
 
-    def _unknown(
-        self, id_: str, holder: Declaration, place: Place, hint: Hint | None = None
-    ) -> None:
+    def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
         if self._high.explained_by_earlier_error(id_):
             return
-        near = hint or self._near(id_)
+        near = self._near(id_)
         self.problems.append(
             Diagnostic(
                 f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the"
@@ -203,24 +203,36 @@ class Reconciler:
                     for _ in range(times):
                         add_item(target, source)
             if (
-                not bodies
-                and state == ""
-                and not self._high.explained_by_earlier_error(name)
-                and not from_puppet_syntax(name)
+                bodies
+                or self._high.explained_by_earlier_error(name, state)
+                or (state == "sls" and name in self._in_run)  # without states
             ):
+                continue
+            if state == "sls":
+                hint = (
+                    f"{item.key} takes no pattern: name each SLS"
+                    if like(self._by_sls, name)
+                    else None
+                )
+                message = f"{item.key} names the SLS {name!r}, which is not in this run"
+                self._absent_sls(message, place, name, hint)
+            elif state or from_puppet_syntax(name):
+                self._unknown(name, holder, place)
+            else:
                 message = f"{item.key} names {name!r}, which is not in this run"
                 near = did_you_mean(name, self._high.declarations)
                 hint = None if near or not kind.needs_mod_watch else structure_hints.reactor_hint()
                 self._ignored(message, place, name, self._high.declarations, hint)
-            elif (
-                not bodies
-                and not self._high.explained_by_earlier_error(name, state)
-                and not self._is_empty(state, name, holder)
-            ):
-                of_sls = near_sls(name, self._by_sls) if state == "sls" else None
-                if of_sls and like(self._by_sls, name):
-                    of_sls = Hint(f"{item.key} takes no pattern: name each SLS")
-                self._unknown(name, holder, place, of_sls)
+
+    def _absent_sls(self, message: str, place: Place, name: str, hint: str | None) -> None:
+        """Warn of an SLS that is no file; one that is only not in this run is passed over, as by
+        Salt.
+        """
+        if (twin := other_name(name)) in self._in_run:
+            hint = suggestion(twin)
+        envs = {env for env, _ in self._high.rendered}
+        if hint or all(self._high.text_of(name, env) is None for env in envs):
+            self._ignored(message, place, name, self._in_run, hint)
 
     def _common_list(self, kind: str, sls: str, bodies: Iterable[Body], place: Place) -> JoinedList:
         """The list of what all states of an SLS are given of a kind: each would have it as its own,
@@ -254,9 +266,9 @@ class Reconciler:
             hint = f"write `- {item.key}:` and below it, indented, {lines}"
             self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
 
-    def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
-        """Return whether this is an SLS of the run that has no states."""
-        return state == "sls" and (holder.env, name) in self._high.rendered
+    @cached_property
+    def _in_run(self) -> set[str]:
+        return {sls for _, sls in self._high.rendered}
 
     @cached_property
     def _by_sls(self) -> dict[str, list[Body]]:

@@ -67,7 +67,6 @@ class Gatherer:
         text_of: TextOf = lambda sls, saltenv: None,
     ) -> None:
         """text_of: an SLS as written, to know what it would have declared if it could be read."""
-        self._text_of = text_of
         self._read = read
         self._names = names
         self._auto_order = auto_order
@@ -75,6 +74,7 @@ class Gatherer:
         # who included an SLS, or what leads to it, once more before it was read to its end
         self._again: dict[tuple[str, str], list[str]] = {}
         self.high = HighData()
+        self.high.text_of = text_of
         self.problems: list[Diagnostic] = []
 
     def gather(self, requests: Iterable[Request]) -> HighData:
@@ -153,7 +153,7 @@ class Gatherer:
                 if chain and item.hint == suggestion(chain[0]):  # what includes it is not meant
                     item = item._replace(hint="no file has this name: is it of another formula?")
                 self.problems.append(item._replace(source=item.source or request.place.source))
-            self.high.lost.append(self._text_of(request.sls, request.env))
+            self.high.lost.append(self.high.text_of(request.sls, request.env))
             return own
         value, place = file.value, Place(Untyped(file.file), 1, 1)
         if value is None or value == {}:
@@ -166,7 +166,7 @@ class Gatherer:
                 f" {kind}"
             )
             self.problem(what, where, structure_hints.sls_hint(value))
-            self.high.lost.append(self._text_of(request.sls, request.env))
+            self.high.lost.append(self.high.text_of(request.sls, request.env))
             return own
         included = yield from self._includes(value, request, file, chain, place)
         own.add(self._said(value, request, place))

@@ -99,7 +99,9 @@ class Pillar:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
         pillar: dict[str, Any] = {}
         for env, sls, place in requests:
-            pillar = self._merge(pillar, self._compile_names(Include(sls, "", "", {}, place), env, ()))
+            pillar = self._merge(
+                pillar, self._compile_names(Include(sls, "", "", {}, place), env, ())
+            )
         if self._problems:
             raise CompileError(
                 problem._replace(rendering=problem.rendering or "pillar")

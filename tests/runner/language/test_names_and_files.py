@@ -161,6 +161,21 @@ def test_a_plain_name_that_is_an_id_is_told_with_the_right_form(machine: Machine
     assert "an ID is excluded by `- id: a`" in answer.stderr
 
 
+@pytest.mark.parametrize("said", ["require_in", "watch_in", "onchanges_in", "prereq_in", "exclude"])
+def test_an_sls_that_is_not_in_this_run(machine: Machine, said: str) -> None:
+    """It is passed over, as by Salt; what is no file of the tree at all is told."""
+    other = "exclude: [sls: {0}]" if said == "exclude" else "a: {{test.nop: [{1}: [sls: {0}]]}}"
+    text = f"{other.format('NAME', said)}\nb: test.nop\n"
+    machine.write(
+        web=text.replace("NAME", "elsewhere"),
+        wrong=text.replace("NAME", "nowhere"),
+        elsewhere="x: test.nop",
+    )
+    assert "elsewhere" not in machine("sls", "web").stderr
+    told = machine("sls", "wrong").stderr
+    assert f"{said} names the SLS 'nowhere', which is not in this run; it is ignored" in told
+
+
 def test_a_dot_beside_an_init_sls_is_that_file(machine: Machine) -> None:
     machine.write(
         **{

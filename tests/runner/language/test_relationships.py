@@ -116,11 +116,6 @@ def test_order_and_reactions(machine: Machine, text: str, wanted: str) -> None:
         ),
         ("chain:\n  - 'test: a -> cmd: a'\n", "there is test: a", 2),
         ("chain:\n  - 'test: a -> test: \"a*\"'\n", "matches nothing", 2),
-        (
-            "x:\n  test.nop:\n    - notify:\n      - sls: nowhere\n",
-            "that SLS is not in this run: include it",
-            4,
-        ),
         *(
             (
                 f"p:\n  pkg.installed:\n    - {member}\n" + text,

@@ -70,7 +70,8 @@ def test_relative_includes(
 ) -> None:
     """Checked beside Salt: what the name means without its dots is included, too."""
     machine.write(
-        **{"pillar__top": "base: {'*': [sub.a]}", "pillar__sub__empty": "{}"},
+        pillar__top="base: {'*': [sub.a]}",
+        pillar__sub__empty="{}",
         pillar__sub__a=f"include: [{include}]",
         **{f"pillar__{name.replace('/', '__')}": f"{name}: 1\nwins: {name}" for name in files},
     )
