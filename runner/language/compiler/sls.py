@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Mapping
 
 from runner.language.compiler import structure_hints
+from runner.language.render.errors import source_lines
 from runner.model.chunk import RESERVED
 from runner.model.diagnostics import IGNORED, Diagnostic, odd_space_hint
 from runner.model.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
@@ -285,8 +286,6 @@ class Sls:
         """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
         number comes first.
         """
-        from runner.language.render.errors import source_lines
-
         for above, item in itertools.pairwise(items):
             # what a template left empty was not forgotten
             if above.value is None and "{" not in source_lines.row_of(above.place.source):
