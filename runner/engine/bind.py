@@ -172,7 +172,13 @@ class Binder:
                 problem.subject[:1] == "~" or (problem.subject == "path" and not chunk.sls)
                 for problem in error.diagnostics
             )
-            return None, [] if later else list(error.diagnostics)
+            hands_on = schema.schema_of(self._registry.state(chunk.function).function).leftover
+            doubtful = "unknown-argument" if hands_on else None
+            return None, [
+                problem
+                for problem in (() if later else error.diagnostics)
+                if problem.code != doubtful or not self._used_by_template(chunk, problem.subject)
+            ]
         except RunnerError as error:
             if error.code == "unknown-function":
                 return None, [self._not_found(chunk, error.hint)]

@@ -675,6 +675,13 @@ MISTAKES = [
         "stands behind # too",
     ),
     Mistake(
+        "argument that only another one's name has at its end",
+        "a:\n  service.running:\n    - «restart: true\n",
+        "no argument 'restart'",
+        "leave it out: `watch` restarts",
+        check_only=True,
+    ),
+    Mistake(
         "list that is not indented",
         "a:\n  pkg.installed:\n    - pkgs:\n    - «vim\n    - git\n",
         "vim",

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"(?=[^\s?:,\[\]{}#&*!|>'\"%@`-])(?:(?!: |:$| #).)+(?<! )")
 LONGER = 4  # letters that a typing error may leave away at the end, and one more
 MODULES = {"cmd", "file", "git", "pkg", "pkgrepo", "service", "sls"}  # that requisites name most
-NEGATIONS = {"no", "not", "only", "skip", "ignore"}  # make another argument of one
+# make another argument of one
+NEGATIONS = {"no", "not", "only", "skip", "ignore", "full", "reinstall_on"}
 MANY = 15  # arguments that a message lists
 
 

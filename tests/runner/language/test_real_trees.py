@@ -243,6 +243,15 @@ def test_what_a_template_left_empty_was_not_forgotten(machine: Machine) -> None:
     assert "is empty" not in machine("check").stdout
 
 
+def test_a_variable_of_a_template_is_none_of_the_mistakes_beside_it(machine: Machine) -> None:
+    text = "x:\n  file.managed:\n    - {name: , source: salt://x.j2, template: jinja, port: 1}\n"
+    machine.write(a=text)
+    (machine.folder / "states/x.j2").write_text("{{ port }}\n")
+    shown = machine("check", code=1).stdout
+    assert "x is not an absolute path" in shown
+    assert "port" not in shown.replace(text.splitlines()[2].strip(), "")
+
+
 def test_a_command_that_needs_a_shell_says_so(machine: Machine) -> None:
     machine.write(a="{{ salt['cmd.run']('no-such-program | cat') }}: test.nop\n")
     shown = machine("check", code=1).stdout
