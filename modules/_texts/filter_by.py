@@ -68,6 +68,8 @@ def lay_over(
             result = update(under, result)
     if merge:
         if not isinstance(merge, Mapping):
-            raise RunnerError("filter_by merge argument must be a dictionary.")
+            raise RunnerError(
+                "filter_by merge argument must be a dictionary.", hint=f"it was given {merge!r}"
+            )
         result = copied(merge) if result is None else update(result, copied(merge), lists=lists)
     return result

@@ -682,6 +682,24 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
+        "path of Windows",
+        "a:\n  file.managed:\n    - «name: C:/opt/x\n",
+        "not an absolute path",
+        "a path of Windows: leave the state out",
+    ),
+    Mistake(
+        "path where a function belongs",
+        "a:\n  «/etc/x.conf:\n",
+        "short declaration",
+        "a function belongs there: `file.managed:` say, with `- name: /etc/x.conf` below",
+    ),
+    Mistake(
+        "text that lies over a mapping",
+        "«{% set x = salt['grains.filter_by']({'default': {'y': 1}}, merge='text') %}\n",
+        "must be a dictionary",
+        "it was given 'text'",
+    ),
+    Mistake(
         "list that is not indented",
         "a:\n  pkg.installed:\n    - pkgs:\n    - «vim\n    - git\n",
         "vim",

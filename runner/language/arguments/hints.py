@@ -91,13 +91,7 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
-        if "$" in value:
-            hint = "no shell reads it, so that $ stays: write the path itself"
-            return f"{hint}, or in a template `{{{{ salt['environ.get']('HOME') }}}}`"
-        path = re.sub(r"^(\./|~/?)*", "", value)
-        if not path.strip():  # `- name: /` would be a dangerous advice
-            return f"nothing is left of `{key}` here: a variable of a template may be empty"
-        return f"a path begins with a slash: `- {key}: {_scalar(f'/{path}')}`"
+        return _path(key, value)
     if title.endswith(("a list", "or mappings")) and isinstance(value, dict) and value:
         return f"write a list: `- {key}:` and below it, indented, `- {_scalar(str(first))}: ...`"
     # where one value would do, too, a list is no cure for a value that is wrong
@@ -127,6 +121,18 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
 def _scalar(text: str) -> str:
     """A text as YAML has it, in quotes where it would not be one."""
     return text if _PLAIN.fullmatch(text) else in_quotes(text)
+
+
+def _path(key: str, value: str) -> str:
+    if "$" in value:
+        hint = "no shell reads it, so that $ stays: write the path itself"
+        return f"{hint}, or in a template `{{{{ salt['environ.get']('HOME') }}}}`"
+    if re.match(r"[A-Za-z]:[\\/]", value):
+        return "it is a path of Windows: leave the state out here, with `{% if %}` in the SLS"
+    path = re.sub(r"^(\./|~/?)*", "", value)
+    if not path.strip():  # `- name: /` would be a dangerous advice
+        return f"nothing is left of `{key}` here: a variable of a template may be empty"
+    return f"a path begins with a slash: `- {key}: {_scalar(f'/{path}')}`"
 
 
 def _mode(key: str, value: Value) -> str:

@@ -345,11 +345,12 @@ def _templates_of(chunk: Chunk, tree: TreeFiles) -> Iterator[str]:
 
 def written(id_: str, declared: Mapping[str, str]) -> tuple[str, str] | None:
     """The SLS whose template may write an ID, and the ID as typed; of several, that with most of
-    it.
+    it. No expression but the first word is several parts of a path.
     """
     typed = [(len(_EXPRESSION.sub("", each)), each) for each in declared]
     for length, each in sorted(typed, reverse=True):
-        parts = _EXPRESSION.split(each)
-        if parts[1:] and length > 2 and re.fullmatch(".+".join(map(re.escape, parts)), id_):
+        first, *parts = map(re.escape, _EXPRESSION.split(each))
+        begin = first + ("[^/]+" if first else ".+")
+        if parts and length > 2 and re.fullmatch(begin + "[^/]+".join(parts), id_):
             return declared[each], each
     return None

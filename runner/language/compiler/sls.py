@@ -199,7 +199,9 @@ class Sls:
                 f" ({key}) with a trailing colon. When not passing any arguments to a state, the"
                 " colon must be omitted.",
                 at,
-                f"write `{declaration.id}: {key}`, or `{key}: []`",
+                f"write `{declaration.id}: {key}`, or `{key}: []`"
+                if structure_hints.FUNCTION.fullmatch(key)
+                else f"a function belongs there: `file.managed:` say, with `- name: {key}` below",
             )
         elif entries is not None:
             self._problem(
