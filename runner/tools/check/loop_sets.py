@@ -37,7 +37,7 @@ def _lost(
 ) -> Iterator[Diagnostic]:
     """exported: what an importer reads."""
     all_names = list(template.find_all(nodes.Name))
-    for loop in template.find_all(nodes.For):
+    for loop in (each for each in template.find_all(nodes.For) if any(_set(each.body))):
         apart = _never_with(loop, template)
         names = [name for name in all_names if id(name) not in apart]
         inside = {id(name) for name in loop.find_all(nodes.Name)}
