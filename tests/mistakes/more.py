@@ -682,6 +682,18 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
+        "state of Salt's, beside one that is spelt alike",
+        "a:\n  «selinux.fcontext_policy_present: []\n",
+        "was not found",
+        "runner has no selinux.fcontext_policy_present: call semanage with cmd.run",
+    ),
+    Mistake(
+        "former name of a state",
+        "a:\n  «dockerng.image_present: []\n",
+        "was not found",
+        "did you mean docker_image.present",
+    ),
+    Mistake(
         "path of Windows",
         "a:\n  file.managed:\n    - «name: C:/opt/x\n",
         "not an absolute path",

@@ -197,7 +197,8 @@ class Registry:
     def _state_hint(self, name: str) -> str:
         """Hint at what to write for a state function that is not there."""
         module, _, function = name.partition(".")
-        if not self.has_state(module) and (instead := unsupported.hint(name)):
+        instead = unsupported.hint(name, name if self.has_state(module) else "")
+        if instead and module not in self._tree("states").names():
             return instead
         here = module.lower() if self.has_state(module.lower()) else ""
         lowered = f"{here or other_tools.module_of(module.lower())}.{function.lower()}"

@@ -47,14 +47,11 @@ def _advice(rows: Mapping[str, str], name: str) -> str | None:
     return next((advice for row, advice in rows.items() if fnmatchcase(name, row)), None)
 
 
-def hint(name: str) -> str | None:
-    """Return what to write instead of a state function whose module is not there; None where
-    nothing is known of it.
+def hint(name: str, lacks: str = "") -> str | None:
+    """Return what to write instead of a state function that is not there; None where nothing is
+    known of it. lacks: what else is there not.
     """
     instead = of_state(name)
-    return (
-        f"runner has no {name.partition('.')[0]} states: {instead}; or bring your own in _states/"
-        " of the tree"
-        if instead
-        else None
-    )
+    lacks = lacks or f"{name.partition('.')[0]} states"
+    own = "; or bring your own in _states/ of the tree"
+    return f"runner has no {lacks}: {instead}{own}" if instead else None
