@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from modules import file, git
 from runner.api import Record, StateFailed, split_lines
@@ -96,8 +97,19 @@ class Repository(Record):
 
     def track(self, branch: str, upstream: str | None) -> None:
         """Have a local branch track one of the remote, or none."""
+        self.follow(upstream)
         words = ["--unset-upstream"] if upstream is None else ["--set-upstream-to", upstream]
         self.run("branch", *words, branch)
+
+    def follow(self, upstream: str | None) -> None:
+        """Have a branch of the remote among those that are fetched: git tracks no others, and a
+        clone that was made with a depth has one.
+        """
+        name = f"refs/heads/{(upstream or '').removeprefix(f'{self.remote}/')}"
+        specs = (self.look("config", "--get-all", f"remote.{self.remote}.fetch") or "").split()
+        sources = (spec.lstrip("+").partition(":")[0] for spec in specs)
+        if upstream and not any(fnmatchcase(name, source) for source in sources):
+            self.run("remote", "set-branches", "--add", self.remote, name[len("refs/heads/") :])
 
     def contains(self, sha: str, ancestor: str) -> bool:
         """Return whether a commit comes after another one, or is it."""

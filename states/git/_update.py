@@ -277,6 +277,7 @@ class Update(Difference):
             repository.run("checkout", *force, self.branch, "--")
             return f"'{self.branch}' was checked out"
         upstream = wanted.upstream(repository.remote)
+        repository.follow(upstream)
         track = ["--track", upstream] if upstream else ["--no-track", wanted.sha]
         repository.run("checkout", *force, "-b", self.branch, *track)
         return (

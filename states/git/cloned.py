@@ -77,6 +77,7 @@ def _switched(repository: Repository, present: str | None, branch: str) -> Plann
     )
     with explained(f"Failed to change branch to '{branch}'", changes={}):
         if unknown:
+            repository.follow(upstream)
             repository.run("fetch", "origin")
         repository.run(
             "checkout", *([branch, "--"] if here else ["-b", branch, "--track", upstream])

@@ -330,6 +330,25 @@ def test_a_hooks_environment_does_no_harm(
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_clone_with_a_depth_gets_another_branch(made: Path, tmp_path: Path) -> None:
+    more = "cd r; git checkout -q -b rel; echo 4 >f; git commit -qam 4; git checkout -q main"
+    for number, branch in enumerate(({}, {"branch": "rel"})):
+        (folder := tmp_path / str(number)).mkdir()
+        url, target = start(made, folder, "")
+        apply(latest, url, target, rev="main", depth=1)
+        sh(more, folder)
+        wanted = {"rev": "rel", "depth": 1, "force_reset": True, **branch}
+        done = apply(latest, url, target, **wanted)
+        assert Path(target, "f").read_text() == "4\n", done.comment
+        assert not isinstance(look(latest, url, target, **wanted), Plan), "it converges"
+        tracked = subprocess.check_output(["git", "-C", target, "rev-parse", "@{u}"], text=True)
+        assert tracked.startswith(str(done.changes["revision"]["new"]))
+    (folder := tmp_path / "cloned").mkdir()
+    url, target = start(made, folder, CLONE + "git -C wt remote set-branches origin main")
+    sh(more, folder)
+    assert apply(cloned, url, target, branch="rel").comment == "Branch changed to 'rel'"
+
+
 def test_cloned(made: Path, tmp_path: Path) -> None:
     url, target = start(made, tmp_path, "")
     done = apply(cloned, url, target, branch="dev")
