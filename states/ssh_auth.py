@@ -9,14 +9,12 @@ from typing import Any
 from modules import file
 from modules.ssh import keys
 from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, Trimmed, here
-from runner.api.claims import Trap
+from runner.api.claims import VALUE, Claim, Trap
 from runner.api.kinds import comes_after
 from runner.api.opposite import Opposite
 
 CONFIG = ".ssh/authorized_keys"
 
-DECIDES = {"present": "comment options"}
-TOLD_APART_BY = "config"
 OPPOSITE = {"present": Opposite("absent", by=("user",))}
 _WORDS = "user enc comment options config fingerprint_hash_type"
 ABOUT_ONE_FILE = {"present": _WORDS, "absent": _WORDS, "manage": f"ssh_keys {_WORDS}"}
@@ -32,6 +30,28 @@ def dry_run_check(
 ) -> None:
     """Raise StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
+
+
+def owns(
+    fun: str,
+    name: str,
+    user: str = "",
+    comment: str = "",
+    options: object = None,
+    config: str = CONFIG,
+    source: object = None,
+    **_: object,
+) -> Iterator[Claim]:
+    """What stands before and behind a key, also where `name` is the whole line."""
+    if fun != "present" or source:
+        return
+    key = keys.parsed(name) or keys.Key(name.strip())
+    said = options if isinstance(options, list) else [options or ""]
+    values = {"options": key.options or ",".join(map(str, said)), "comment": key.comment or comment}
+    for part, value in values.items():
+        if value or part == "options":  # a key without a comment keeps the one that it has
+            thing = f"key {key.key} of {user} in {config}"
+            yield Claim(VALUE, thing, part, values=(str(value),))
 
 
 def traps(

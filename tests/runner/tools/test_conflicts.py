@@ -31,6 +31,11 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
     ("text", "words"),
     [
         (
+            f"a: {{ssh_auth.present: [{{user: zoe}}, {{name: 'no-pty ssh-ed25519 {DIGITS} z'}}]}}\n"
+            f"b: {{ssh_auth.present: [{KEY}, {{enc: ed25519}}]}}\n",
+            f"options of key {DIGITS} of zoe in .ssh/authorized_keys is set differently",
+        ),
+        (
             "a: {file.blockreplace: [{name: /f}, {content: x}]}\n"
             "b: {file.blockreplace: [{name: /f}, {content: y}]}\n",
             "'#-- start managed zone --' in /f is written by two states",
