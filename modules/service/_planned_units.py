@@ -45,6 +45,11 @@ def comes_as_script(unit: str) -> bool:
     return is_planned(_script(unit)) and _paths.lexists(_script(unit))
 
 
+def is_script(unit: str) -> bool:
+    """Return whether systemd makes a unit of the machine of an init script."""
+    return _paths.isfile(_script(unit)) and not definition(unit)
+
+
 def _script(unit: str) -> str:
     return f"/etc/init.d/{unit.removesuffix('.service')}"
 
@@ -351,7 +356,7 @@ def _disable(unit: str, user: str, also: tuple[str, ...] = ()) -> None:
     for link in {*(f"{path}/{unit}" for path in wanting), *_links(unit, user)}:
         if _paths.islink(link):
             file.remove(link)
-    if installs(words) or (not user and comes_as_script(unit)):
+    if installs(words) or (not user and is_script(unit)):
         plan_enabled(unit, False, user)
     elif not definition(unit, user):
         raise Unforeseen(unit)

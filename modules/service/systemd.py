@@ -14,7 +14,7 @@ from typing import Any
 
 from modules import _paths, cmd, file
 from modules import user as users
-from modules.service import _offline, _planned_units
+from modules.service import _offline, _planned_units, sysv
 from modules.service._former import acts
 from modules.service._planned import will_be_enabled, will_run
 from modules.service.unit import Unit
@@ -220,9 +220,18 @@ def enabled(name: str, user: str = "") -> bool:
     state = properties(name, user).get("UnitFileState")
     others = _planned_units.asked(full, "Also", user) if state == "indirect" else []
     plain = [other for other in others if "%" not in other and "@." not in other]
-    return state in ENABLED and not any(
+    return _starts(full, state, user) and not any(
         properties(other, user).get("UnitFileState") == "disabled" for other in plain
     )
+
+
+def _starts(full: str, state: str | None, user: str = "") -> bool:
+    """Return whether a unit starts with the machine, as systemd says; of an init script, of which
+    it makes a unit in any case, the links say it.
+    """
+    if state == "generated" and not user and _planned_units.is_script(full):
+        return sysv.enabled(full)
+    return state in ENABLED
 
 
 def masked(name: str, runtime: bool = False, user: str = "") -> bool:
@@ -283,7 +292,7 @@ def _unit(name: str, about: dict[str, str], preset: str) -> Unit:
         name.removesuffix(".service"),
         about.get("LoadState") in THERE,
         about.get("ActiveState") in RUNNING,
-        state in ENABLED,
+        _starts(name, state),
         masked(name),
         not _as_shipped(name, state, preset),
     )

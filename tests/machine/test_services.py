@@ -565,6 +565,32 @@ def test_a_hundred_services_are_one_question(debian: Debian) -> None:
     assert debian.read("cat /run/asked") == "show"
 
 
+SCRIPT = """#!/bin/sh
+### BEGIN INIT INFO
+# Provides: old
+# Required-Start:
+# Required-Stop:
+# Default-Start: 2 3 4 5
+# Default-Stop: 0 1 6
+### END INIT INFO
+"""
+
+
+def test_an_init_script_is_enabled_by_its_links(debian: Debian) -> None:
+    debian.write("/etc/init.d/old", SCRIPT, 0o755)
+    debian.run("systemctl daemon-reload")
+    for fun, there in (("enabled", True), ("disabled", False)):
+        debian.tree(old=f"old: {{service.{fun}: []}}")
+        for options in (["--test"], []):
+            assert debian.results("sls", "old", *options, code=None)["old"]["changes"]
+        assert any(debian.path("/etc/rc2.d").glob("S*old")) is there
+        assert debian.results("sls", "old")["old"]["changes"] == {}
+    debian.tree(old="old: {service.enabled: []}")
+    debian.results("sls", "old")
+    debian.runner("undo")
+    assert debian.run("systemctl is-enabled old", code=1).stdout == "disabled\n"
+
+
 LASTING = """
 dies:
   service.running: [names: [soon]]
