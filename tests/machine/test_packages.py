@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from debian import Debian
-from debian_archive import SECURITY
+from debian_archive import INDEX, SECURITY, package
 from starting import starts, waits
 
 from modules import cron
@@ -201,6 +201,16 @@ def test_what_cannot_be_had(debian: Debian) -> None:
         "the old lists were good enough, but it is told"
     )
     assert result["changes"]
+
+
+def test_what_a_package_lacks_is_named(debian: Debian) -> None:
+    control = "Package: needy\nVersion: 1\nArchitecture: all\nMaintainer: me\nDescription: x\n"
+    depends = f"{control}Depends: no-such-library (>= 3)\n"
+    debian.run(package("needy", files={"DEBIAN/control": depends}) + INDEX)
+    why = "- needy : Depends: no-such-library (>= 3) but it is not installable"
+    for options in (["--test"], []):
+        comment = str(single(debian, "pkg.installed", "needy", *options, code=2)["comment"])
+        assert why in comment, comment
 
 
 TOGETHER = """

@@ -108,6 +108,7 @@ def _heal() -> None:
     here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
 
 
+_UNMET = pattern(r"^The following packages have unmet dependencies:\n((?: .*\n?)+)", re.M)
 _HELD = pattern(r"^The following held packages will be changed:\n((?: .*\n)+)", re.M)
 
 
@@ -127,6 +128,8 @@ def errors(done: cmd.Completed) -> str:
         lines += [line] if in_error else []
         if not in_error:
             said = [] if _OF_DPKG.match(line) else [*said, line][-MOST_LINES:]
+    if unmet := _UNMET.search(done.stdout):
+        lines[:0] = [" ".join(line.split()) for line in unmet[1].splitlines()[:MOST_LINES]]
     if held := _HELD.search(done.stdout):
         lines.append(f"held: {', '.join(held[1].split())}; the state pkg.unheld releases packages")
     others = [line for line in done.stderr.splitlines() if not line.startswith("debconf: ")]
