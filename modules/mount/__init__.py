@@ -459,13 +459,9 @@ def umount(name: str, lazy: bool = False) -> None:
     try:
         _run(["umount", *(["-l"] if lazy else []), "--", name])
     except StateFailed as failure:
-        users = (
-            cmd.probe(["fuser", "-vm", plain_name(name, "the folder")]).stderr
-            if cmd.has_exec("fuser")
-            else ""
-        )
-        who = "".join(f"\n{' '.join(line.split())}" for line in users.splitlines()[1:])
-        raise StateFailed(f"{failure.message}{who}") from None
+        if "busy" in failure.message:
+            _refusals.refuse_umount(name, file.real_path(name), active_mounts())
+        raise
 
 
 @for_states
@@ -525,7 +521,11 @@ def _plan_swapoff(name: str) -> None:
 @changer(touches=["mounts"], before=former_swap, planned=_plan_swapon)
 def swapon(name: str, priority: int | None = None) -> None:
     """Swap to a device or file."""
-    _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
+    try:
+        _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
+    except StateFailed:
+        _refusals.refuse_swapon(name)  # in the same words, and with what to do
+        raise
 
 
 @of_running

@@ -105,12 +105,20 @@ def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:
             f"umount: {name}: target is busy.\n{inner} is mounted in it",
             missing=("no mount", inner),
         )
-    user = next((pid for pid, used in _used() if f"{used}/".startswith(below)), "")
+    user, used = next((use for use in _used() if f"{use[1]}/".startswith(below)), ("", ""))
     if user:
         raise StateFailed(
-            f"umount: {name}: target is busy.\nprocess {user} uses it",
+            f"umount: {name}: target is busy.\nprocess {user} ({_program(user)}) uses {used}",
             missing=[("processes", "ended"), ("check", "processes")],
         )
+
+
+def _program(pid: str) -> str:
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:  # it has just ended
+        return "ended"
 
 
 def _used() -> Iterator[tuple[str, str]]:
@@ -150,7 +158,9 @@ def refuse_swapon(name: str, priority: int | None = None) -> None:
         return
     if not first[: size - 10] or first[size - 10 :] not in SIGNATURES:
         raise StateFailed(
-            f"{warning}swapon: {name}: read swap header failed", missing=("file", name)
+            f"{warning}swapon: {name}: read swap header failed (`mkswap {name}` makes it swap"
+            " space, and what it holds is lost)",
+            missing=("file", name),
         )
 
 

@@ -165,7 +165,7 @@ def it_is_mounted(debian: Debian) -> None:
     (busy,) = debian.results(
         "single", "mount.unmounted", "/srv/ram", "persist=True", code=2
     ).values()
-    assert "busy" in busy["comment"]
+    assert busy["comment"].endswith(f"busy.\nprocess {pid} (sleep) uses /srv/ram")
     assert "/srv/ram" in debian.read("cat /etc/fstab"), "what is still mounted stays in fstab"
     debian.run(f"kill {pid}")
     debian.ended(pid)

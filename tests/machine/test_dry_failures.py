@@ -129,6 +129,7 @@ def test_what_the_machine_will_refuse(debian: Debian) -> None:
     for name, each in real.items():
         wanted = OTHER_WORDS.get(name.partition(" ")[2], each["comment"])
         assert (each["result"], dry[name]["comment"]) == (False, wanted), name
+    assert "`mkswap /srv/no-swap` makes it swap space" in str(real), "what to do"
     assert debian.read("ls", "/srv/tree/files", "/srv/tree/inside").split()[1::2] == ["one", "two"]
 
 
