@@ -29,10 +29,27 @@ def is_there(folder: str) -> bool:
     return file.is_file(python) or file.is_link(python)
 
 
+@for_states
+def refuse_lost_python(folder: str) -> None:
+    """Raise StateFailed for an environment whose Python is gone, as after an upgrade of the
+    system.
+    """
+    python = os.path.join(folder, "bin", "python")
+    if file.is_link(python) and not file.exists(python):
+        raise StateFailed(
+            f"the Python that {folder} was made with is gone: `clear: true` once makes the"
+            " environment anew, without its packages",
+            missing=("file", python),
+        )
+
+
 def version(folder: str) -> str:
     """The version of an environment's Python; empty when it does not work."""
-    with in_stand_in():
-        done = cmd.probe([python_of(folder), "--version"])
+    try:
+        with in_stand_in():
+            done = cmd.probe([python_of(folder), "--version"])
+    except CommandFailed:
+        return ""
     return (done.stdout or done.stderr).strip() if done.retcode == 0 else ""
 
 

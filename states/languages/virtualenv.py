@@ -107,6 +107,8 @@ def managed(
             - requirements: salt://app/requirements.txt
     """
     exists = virtualenv.is_there(name)
+    if exists and not clear:
+        virtualenv.refuse_lost_python(name)
     _needs_old_pip(name if exists else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)
     how = PipOptions(
         index_url=index_url,
@@ -144,9 +146,10 @@ def managed(
     virtualenv.refuse_program(venv_bin)
     files(requirements)  # which have to be there
     why = "there is no environment yet that could say what it would install" if wanted else None
-    changes: dict[str, Any] = {"new": virtualenv.version(name) if exists else ""}
+    old = virtualenv.version(name) if exists else ""
+    changes: dict[str, Any] = {"new": old}
     if exists:
-        changes |= {"cleared_packages": pip.freeze(*place), "old": virtualenv.version(name)}
+        changes |= {"cleared_packages": pip.freeze(*place) if old else [], "old": old}
     comment = f"Virtualenv {name} is set to be {'cleared' if exists else 'created'}"
     yield Plan(changes, comment, exact=not wanted, why=why, provides=open_at(name))
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)

@@ -51,6 +51,13 @@ def made(*words: str) -> Callable[[Path], None]:
     return setup
 
 
+def lost(tmp: Path) -> None:
+    """An environment whose Python is gone."""
+    made()(tmp)
+    (tmp / "v/bin/python").unlink()
+    (tmp / "v/bin/python").symlink_to("/usr/bin/python2.99")
+
+
 OFFLINE = {"no_index": True, "find_links": "{tmp}/wheels", "bin_env": "{tmp}/v"}
 
 
@@ -201,6 +208,8 @@ SCENARIOS = [
         for each in ("use_wheel", "no_use_wheel")
     ),
     Scenario("virtualenv.managed name={tmp}/v", setup=made(), plans=False),
+    Scenario("virtualenv.managed name={tmp}/v", setup=lost, fails="`clear: true` once makes"),
+    Scenario("virtualenv.managed name={tmp}/v clear=true", setup=lost, converges=False),
     Scenario("virtualenv.managed name={tmp}/new python=/no/python", breaks="/no/python"),
     Scenario("virtualenv.managed name={tmp}/new venv_bin=/no/virtualenv", fails="/no/virtualenv"),
     pip("installed name=demo==1.0 no_deps=true pre_releases=true cwd=/ no_cache_dir=true"),
