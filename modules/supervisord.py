@@ -22,13 +22,9 @@ _REFUSED = ("refused connection", "no such file", "SHUTDOWN_STATE", "error: <cla
 def _is_starting() -> bool:
     """Return whether a supervisord runs, which may not listen yet."""
     for path in _paths.glob("/proc/[0-9]*/cmdline"):
-        try:
-            with _paths.open_bytes(path) as words:
-                # by its script, or by what systemd calls it before it is started
-                if re.search(rb"(/|^)supervisord\0|^\(upervisord\)", words.read()):
-                    return True
-        except OSError:  # it has ended
-            continue
+        # by its script, or by what systemd calls it before it is started
+        if re.search(r"(/|^)supervisord\0|^\(upervisord\)", _paths.text_of(path)):
+            return True
     return False
 
 

@@ -32,26 +32,16 @@ def dry_run_check(
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
 
-def owns(
-    fun: str,
-    name: str,
-    user: str = "",
-    comment: str = "",
-    options: object = None,
-    config: str = CONFIG,
-    source: object = None,
-    **_: object,
-) -> Iterator[Claim]:
+def owns(fun: str, name: str, user: str = "", **given: object) -> Iterator[Claim]:
     """What stands before and behind a key, also where `name` is the whole line."""
-    if fun != "present" or source:
-        return
-    key = keys.parsed(name) or keys.Key(name.strip())
-    said = options if isinstance(options, list) else [options or ""]
-    values = {"options": key.options or ",".join(map(str, said)), "comment": key.comment or comment}
-    for part, value in values.items():
-        if value or part == "options":  # a key without a comment keeps the one that it has
-            thing = f"key {key.key} of {user} in {config}"
-            yield Claim(VALUE, thing, part, values=(str(value),))
+    if fun == "present" and not given.get("source"):
+        key = keys.parsed(name) or keys.Key(name.strip())
+        said = given.get("options") or ""
+        options = key.options or ",".join(map(str, said if isinstance(said, list) else [said]))
+        thing = f"key {key.key} of {user} in {given.get('config', CONFIG)}"
+        yield Claim(VALUE, thing, "options", values=(options,))
+        if comment := key.comment or given.get("comment"):  # without one a key keeps its own
+            yield Claim(VALUE, thing, "comment", values=(str(comment),))
 
 
 def traps(

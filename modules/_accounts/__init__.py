@@ -181,12 +181,9 @@ def process_of(name: str) -> int | None:
 def processes() -> Iterator[tuple[int, list[int]]]:
     """The processes with their real, effective and saved users."""
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        try:
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-                uids = next(line.split()[1:4] for line in status if line.startswith("Uid:"))
-        except (OSError, StopIteration):
-            continue
-        yield pid, [int(uid) for uid in uids]
+        for line in _paths.text_of(f"/proc/{pid}/status").split("\n"):
+            if line.startswith("Uid:"):
+                yield pid, [int(uid) for uid in line.split()[1:4]]
 
 
 def lines(path: str) -> list[str]:

@@ -364,11 +364,7 @@ def _began(pid: int) -> str:
 
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/PID/stat from the state on: state, parent, group, session, ..."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except OSError:
-        return []
+    return _paths.text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def _text(data: bytes, encoding: str | None, rstrip: bool, exact: bool) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import stat as bits
 import sys
 from functools import cache
@@ -208,12 +209,8 @@ def _is_member(gid: int) -> bool:
 @cache
 def has_capability(capability: int) -> bool:
     """Return whether this process has a capability; without /proc only root has all."""
-    try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
-            held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff"))
-    except (OSError, StopIteration):
-        return os.geteuid() == 0
-    return bool(held >> capability & 1)
+    held = re.search(r"^CapEff:\s*(\w+)", _paths.text_of("/proc/self/status"), re.MULTILINE)
+    return bool(int(held[1], 16) >> capability & 1) if held else os.geteuid() == 0
 
 
 @for_states

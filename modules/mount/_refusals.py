@@ -107,18 +107,11 @@ def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:
         )
     user, used = next((use for use in _used() if f"{use[1]}/".startswith(below)), ("", ""))
     if user:
+        program = _paths.text_of(f"/proc/{user}/comm").strip()
         raise StateFailed(
-            f"umount: {name}: target is busy.\nprocess {user} ({_program(user)}) uses {used}",
+            f"umount: {name}: target is busy.\nprocess {user} ({program}) uses {used}",
             missing=[("processes", "ended"), ("check", "processes")],
         )
-
-
-def _program(pid: str) -> str:
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
-    except OSError:  # it has just ended
-        return "ended"
 
 
 def _used() -> Iterator[tuple[str, str]]:
@@ -174,10 +167,5 @@ def _needs_device(fstype: str) -> bool:
     """
     if not fstype or fstype.startswith(("fuse", "none", "auto", "overlay")):
         return not fstype or fstype.startswith("auto")
-    if _has_helper(fstype):
-        return False
-    try:
-        with open("/proc/filesystems", encoding="ascii", errors="replace") as file:
-            return f"nodev\t{fstype}" not in file.read().splitlines()
-    except OSError:
-        return False
+    known = _paths.text_of("/proc/filesystems").splitlines()
+    return bool(known) and f"nodev\t{fstype}" not in known and not _has_helper(fstype)

@@ -74,11 +74,7 @@ def text(unit: str, user: str = "") -> str:
     """The text of a unit with its drop-ins."""
     path = definition(unit, user)
     paths = [path] if path and _paths.isfile(path) else []
-    texts = []
-    for path in paths + drop_ins(unit, user):
-        with _paths.open_text(path, "utf-8", "replace") as stream:
-            texts.append(stream.read())
-    return "\n".join(texts)
+    return "\n".join(map(_paths.text_of, paths + drop_ins(unit, user)))
 
 
 def drop_ins(unit: str, user: str = "") -> list[str]:

@@ -116,11 +116,7 @@ def require_running(name: str, status: Callable[[str], bool]) -> None:
 
 def first_process(*names: str) -> bool:
     """Return whether the machine's first process is one of these programs."""
-    try:
-        with open("/proc/1/comm", encoding="utf-8", errors="replace") as stream:
-            return stream.read().strip() in names
-    except OSError:
-        return False
+    return _paths.text_of("/proc/1/comm").strip() in names
 
 
 def masked(name: str, runtime: bool = False) -> bool:

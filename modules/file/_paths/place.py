@@ -402,7 +402,8 @@ class Pinned:
         if self.at.st_nlink < 2 or self.is_dir or not self._place.shared():
             return
         owner = os.fstat(self._place.folder).st_uid
-        if (owner in (0, os.geteuid()) or self.at.st_uid != owner) and not _hard_links_protected():
+        protected = _paths.text_of("/proc/sys/fs/protected_hardlinks").strip() == "1"
+        if (owner in (0, os.geteuid()) or self.at.st_uid != owner) and not protected:
             raise StateFailed(
                 f"{self._place.path} has {self.at.st_nlink} hard links, in a folder that others can"
                 " write to: it is not changed (set the sysctl fs.protected_hardlinks to 1)"
@@ -504,11 +505,3 @@ def beside_name(path: str) -> str:
     beside = f"{folder}/.{name}.runner-{mark}{os.urandom(2).hex()}"
     here.intends(beside)
     return beside
-
-
-def _hard_links_protected() -> bool:
-    try:
-        with open("/proc/sys/fs/protected_hardlinks", encoding="ascii") as setting:
-            return setting.read().strip() == "1"
-    except OSError:
-        return False
