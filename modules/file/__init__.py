@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial, wraps
 
 from modules.file._validation import judge
-from runner.api import Added, Planned, for_states, import_module
+from runner.api import Added, Planned, for_states, on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what is all or most of a file is not said again: tests hold the table below
@@ -149,16 +149,7 @@ _SUBMODULE_OF = {name: submodule for submodule, names in _SUBMODULES.items() for
 __load__ = [*_SUBMODULE_OF]  # what `runner call` and templates find
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _SUBMODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_SUBMODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULE_OF})
+__getattr__, __dir__ = on_demand(globals(), _SUBMODULE_OF)
 
 
 __func_alias__ = {

@@ -7,7 +7,6 @@ import itertools
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +24,7 @@ from modules._texts.lines import (
 )
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
+from runner.api import on_demand as _on_demand
 from runner.api import unescaped as unescaped
 from runner.api.offline import of_running
 
@@ -589,17 +589,7 @@ _OF_SALT = """
     salt_umount set_fstab
 """.split()
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_SALT:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}._salt"), name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *_OF_SALT]
-
-
+__getattr__, __dir__ = _on_demand(globals(), dict.fromkeys(_OF_SALT, "_salt"))
 __func_alias__ = {
     "salt_mount": "mount",
     "salt_remount": "remount",

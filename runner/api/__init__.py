@@ -587,6 +587,25 @@ def _are_others(files: Collection[str], planned: Collection[str]) -> bool:
 
 # ---------------------------------------------------------------- loaded by those who use them
 
+
+def on_demand(
+    package: dict[str, Any], of: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package whose functions lie in its parts, each imported
+    when it is asked for. package: its globals(). of: the part of each name.
+    """
+
+    def asked(name: str) -> Any:
+        if name not in of:
+            raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package['__name__']}.{of[name]}"), name)
+        if name != of[name]:  # that is the part
+            package[name] = value
+        return value
+
+    return asked, lambda: [*package, *of]
+
+
 _LATER = {"StateModule": "state_module", "Resource": "resource", "SCHEDULE": "scheduled"}
 _LATER |= dict.fromkeys("CURRENT Kind Property WANTED Wording comes_after".split(), "kinds")
 _LATER |= dict.fromkeys("Feature ProviderModule Providers".split(), "providers")

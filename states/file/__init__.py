@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from runner.api import claims, import_module, paths
+from runner.api import claims, on_demand, paths
 from states.file import _claims, _obstacles
 
 TYPE_CHECKING = False
@@ -148,13 +148,4 @@ def prune_check(
     return _obstacles.prune_check(names, going)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name not in FUNCTIONS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{FUNCTIONS[name]}")
-    function: Callable[..., Any] = getattr(module, name)
-    return function
-
-
-def __dir__() -> list[str]:
-    return [*FUNCTIONS, *globals()]
+__getattr__, __dir__ = on_demand(globals(), FUNCTIONS)

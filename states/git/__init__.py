@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from modules import cmd
-from runner.api import claims
+from runner.api import claims, on_demand
 from runner.api.kinds import comes_after
 
 if TYPE_CHECKING:
@@ -48,13 +47,4 @@ def owns(
             yield claims.Claim(claims.PRESENT, path.rstrip("/"))
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name not in FUNCTIONS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{FUNCTIONS[name]}")
-    function: Callable[..., Any] = getattr(module, name)
-    return function
-
-
-def __dir__() -> list[str]:
-    return [*FUNCTIONS, *globals()]
+__getattr__, __dir__ = on_demand(globals(), FUNCTIONS)
