@@ -580,4 +580,10 @@ MISTAKES = [
         "a text, not none",
         "give it one",
     ),
+    Mistake(
+        "sum with a part that is none",
+        "«{% set x = 'a' + salt['pillar.get']('x', none) %}\n",
+        "NoneType",
+        "one of the two is None",
+    ),
 ]

@@ -386,4 +386,17 @@ MISTAKES = [
         "second colon",
         "ID in quotes: 'deploy: step 1':",
     ),
+    Mistake(
+        "last item of a list without its dash",
+        "a:\n  pkg.installed:\n    - pkgs:\n      - vim\n      «git\n",
+        "a line without a dash",
+        "write `- git`",
+    ),
+    Mistake(
+        "key that tags put behind a comment",
+        "# about\n{%- set x = 1 -%}\n«include:\n  - b\nc:\n  test.nop: []\n",
+        "'include:' stands behind '# about' in one line",
+        "takes the line break away",
+        column=False,
+    ),
 ]

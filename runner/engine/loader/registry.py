@@ -203,13 +203,9 @@ class Registry:
         here = module.lower() if self.has_state(module.lower()) else ""
         lowered = f"{here or other_tools.module_of(module.lower())}.{function.lower()}"
         theirs = other_tools.function_word(name, bool(here))
-        if self._is_state(lowered):
-            meant = diagnostics.suggestion(lowered)
-        elif theirs:
-            meant = theirs.hint(name)
-        else:
-            near = self.suggest_state(lowered)
-            meant = diagnostics.suggestion(near) if near else ""
+        exact = self._is_state(lowered)
+        near = lowered if exact or theirs else self.suggest_state(lowered)
+        meant = theirs.hint(name) if theirs and not exact else near and diagnostics.suggestion(near)
         if self.has_function(name):
             call = (
                 f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"

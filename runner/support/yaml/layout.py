@@ -54,11 +54,14 @@ def no_dash(spot: ParserSpot) -> Mistake | None:
     if spot.row.lstrip().startswith("- "):
         same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
         return _uneven(spot, same) if same is not None else None
-    if undashed := _no_space(spot, spot.line):
-        return undashed
+    return _no_space(spot, spot.line) or _undashed(spot, spot.line)
+
+
+def _undashed(spot: ParserSpot, line: int) -> Mistake:
+    row = spot.at(line)
     message = "a line without a dash in the middle of a list"
-    hint = f"write `- {short(spot.row)}`, or indent it further if it belongs to the item above"
-    return spot.mistake(message, spot.line, margin(spot.row), hint)
+    hint = f"write `- {short(row)}`, or indent it further if it belongs to the item above"
+    return spot.mistake(message, line, margin(row), hint)
 
 
 def no_key(spot: ParserSpot) -> Mistake | None:
@@ -128,7 +131,8 @@ def _neighbour(spot: ParserSpot, fits: Callable[[str], bool]) -> int | None:
 
 def joined(spot: ParserSpot) -> Mistake | None:
     """A key that stands behind another line, as a tag took the line break away."""
-    for number in (spot.line, spot.above(), spot.above(spot.above())):
+    above = (spot.above(), spot.above(spot.above()))
+    for number in range(spot.line + 1) if "document" in spot.problem else (spot.line, *above):
         row = spot.at(number).rstrip()
         first, last = spot.typed(number, margin(row)), spot.typed(number, len(row) - 1)
         if first.file != last.file or not 0 < first.line < last.line:
@@ -170,6 +174,8 @@ def simple_key(spot: ParserSpot) -> Mistake | None:
         )
     if undashed := _no_space(spot, line):
         return undashed
+    if (beside := spot.at(spot.above(line))).startswith("- ", column) and margin(beside) == column:
+        return _undashed(spot, line)
     return spot.mistake(
         f"no colon follows {short(written)!r}",
         line,

@@ -222,6 +222,7 @@ _HINTS = (
         r"SecurityError: access to attribute '_",
         "what begins with an underscore is not for templates, as with Salt",
     ),
+    (r"(concatenate|unsupported).*NoneType", "one of the two is None: `| default('', true)`"),
     (r"concatenate|unsupported operand", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
     (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
