@@ -118,7 +118,7 @@ class Result(Record):
         """The same, where it is not known before a pending state is done. why: the reason."""
         failed = self.result is False
         how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
-        comment = f"{self.comment.rstrip().removesuffix('.')}{how}"
+        comment = f"{self.comment.rstrip().removesuffix('.')}{how}".lstrip("; ")
         return self._replace(
             result=None,
             comment=comment,

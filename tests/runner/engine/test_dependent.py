@@ -83,7 +83,7 @@ def test_after_a_function_of_the_tree_anything_may_be_there(
     assert (dry["needs"]["result"], dry["fails"]["result"]) == (needs, False)
     assert dry["skipped"]["comment"].startswith("onlyif condition is false")
     assert dry["skipped"]["result"] is dry["later"]["result"] is (None if needs is None else True)
-    told = "; decided when box: any is done" if needs is None else ""
+    told = "decided when box: any is done" if needs is None else ""
     assert dry["later"]["comment"] == told
 
 
