@@ -586,4 +586,11 @@ MISTAKES = [
         "NoneType",
         "one of the two is None",
     ),
+    Mistake(
+        "key that a grain gives",
+        "{% set of = {'a': {'b': 1}} %}\n«{% if of['a'][grains['id']].x %}{% endif %}\n",
+        "variable 'of\\['a'\\]' has no attribute",
+        "it has: b",
+        column=False,
+    ),
 ]

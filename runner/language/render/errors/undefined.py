@@ -175,8 +175,9 @@ def _holder(
     key = re.escape(str(name))
     part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
     match = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
-    by_variable = [] if match or typed else re.findall(r"([A-Za-z_][\w.]*)\[[A-Za-z_][\w.]*\]", row)
-    return match[1] if match else by_variable[0] if len(by_variable) == 1 else ""
+    word = r"[A-Za-z_](?:[\w.]|\[(?:'[^']*'|\"[^\"]*\")\])*"
+    by_variable = set() if match or typed else set(re.findall(rf"({word})\[{word}\]", row))
+    return match[1] if match else by_variable.pop() if len(by_variable) == 1 else ""
 
 
 _BLOCKS = (  # what is set in them is unknown behind them, or may be
