@@ -593,4 +593,17 @@ MISTAKES = [
         "it has: b",
         column=False,
     ),
+    Mistake(
+        "method of a text, of nothing",
+        "{% set x = {} %}\n«{{ x.get('body').strip() }}\n",
+        "is none",
+        r"`x.get\('body', ''\)`",
+        column=False,
+    ),
+    Mistake(
+        "SLS of a reactor",
+        "a:\n  test.nop:\n    - name: {{ «data['id'] }}\n",
+        "'data' is undefined",
+        "in the SLS of a reactor a Salt master gives it",
+    ),
 ]

@@ -88,16 +88,16 @@ def _no_such_key(
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
         asked = re.fullmatch(r".*\.get\(([^(),]+)\)", holder)
         named = holder or "it"
+        empty = "''" if hasattr(str, str(name)) else "{}"
         hint = (
-            f"add what to take where there is nothing: `{holder[:-1]}, {{}})`"
+            f"add what to take where there is nothing: `{holder[:-1]}, {empty})`"
             if asked
             else f"give {named} a value, with `default=` of grains.filter_by or pillar.get, say;"
             f" `({named} or {{}})` does without it"
         )
     else:
-        message = f"Jinja variable '{holder}' has no {kind} {name!r}"
-        if not holder:
-            message = f"Jinja variable {reason}"
+        told = f"'{holder}' has no {kind} {name!r}" if holder else reason
+        message = f"Jinja variable {told}"
         hint = _key_hint(obj, name, holder)
     return RenderError(message, source._replace(column=column), hint, "undefined")
 
@@ -122,12 +122,11 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
     of_python_2 = [method for method in methods if name == f"iter{method}"]
     near = of_python_2 or similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
+    hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
     if near:
         hint = suggestion(repr(near[0]))
-    else:
-        hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
-        if isinstance(obj, Mapping) and isinstance(obj.get("error"), str):  # http.query, an API
-            hint = f"it says: {' '.join(obj['error'].split())}"
+    elif isinstance(obj, Mapping) and isinstance(obj.get("error"), str):  # http.query, an API
+        hint = f"it says: {' '.join(obj['error'].split())}"
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     return hint
@@ -191,6 +190,7 @@ _BLOCKS = (  # what is set in them is unknown behind them, or may be
 )
 _ELSEWHERE = {  # what Jinja gives in one place alone
     "loop": "it is there within a `{% for %}`, not in a macro that is called from there",
+    "data": "set it first; in the SLS of a reactor a Salt master gives it, and runner has none",
     "caller": "it is there within a macro that `{% call %}` calls",
     "super": "it is there within a `{% block %}` of a template that extends another",
     "varargs": "it is there within a macro",
