@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_BEHIND_A_LINK = 200_000  # files and folders; to list as many takes seconds
 _MARGIN = pattern(r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)")
+_OWN_NAME = pattern(r"\{\{-?\s*sls\s*-?\}\}")
 
 
 class FileTree:
@@ -284,7 +285,7 @@ class FileTree:
             files = self._declared[saltenv] = {}
             for name in self.sls_files(saltenv):
                 for line in _MARGIN.finditer(self.sls_text(name, saltenv) or ""):
-                    files.setdefault(line["id"], name)
+                    files.setdefault(_OWN_NAME.sub(name, line["id"]), name)
         return self._declared[saltenv]
 
     def sls_text(self, name: str, saltenv: str) -> str | None:
@@ -298,12 +299,11 @@ class FileTree:
         sorted.
         """
         if saltenv not in self._names:
-            paths = (
-                path
+            stems = (
+                path.removesuffix(".sls")
                 for path in self._listing(saltenv)[0]
                 if path.endswith(".sls") and path != self._top
             )
-            stems = (path.removesuffix(".sls") for path in paths)
             names = {
                 stem.removesuffix("/init").replace("/", ".") for stem in stems if "." not in stem
             }

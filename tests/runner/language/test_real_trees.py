@@ -281,6 +281,9 @@ def test_a_template_may_declare_what_is_required(machine: Machine) -> None:
     )
     hint = "the SLS disks declares mount_{{ name }}: include it, if it is that"
     assert hint in machine("sls", "user", code=1).stderr
+    machine.write(one="{{ sls }} made: test.nop\n", two="{{ sls }} made: test.nop\n")
+    machine.write(user="x: {test.nop: [require: [test: two made]]}\n")
+    assert "two made is declared in the SLS two" in machine("sls", "user", code=1).stderr
     machine.write(user="x: {test.nop: [require: [test: mount_/etc/home]]}\n")
     assert "the SLS disks" not in machine("sls", "user", code=1).stderr
     machine.write(user="include: [disks]\nx: {test.nop: [require: [test: mount_hme]]}\n")
