@@ -9,6 +9,7 @@ from runner.api import changer
 from runner.api.planning import only_files
 
 PATH = "/etc/aliases"
+_MAKER = "newaliases"  # of what mail servers read
 
 
 def _text() -> str:
@@ -63,12 +64,12 @@ def rm_alias(alias: str) -> bool:
 
 
 @only_files
-def _write_file(lines: list[str]) -> None:
+def _put(lines: list[str]) -> None:
     file.write(PATH, encoded(lines), mode=None if file.is_file(PATH) else "0644")
 
 
-@changer(touches=["files"], planned=_write_file)
+@changer(touches=["files"], before=lambda _: None if cmd.has_exec(_MAKER) else {}, planned=_put)
 def _write(lines: list[str]) -> None:
-    _write_file(lines)
-    if cmd.has_exec("newaliases"):
-        cmd.execute(["newaliases"])
+    _put(lines)
+    if cmd.has_exec(_MAKER):
+        cmd.execute([_MAKER])

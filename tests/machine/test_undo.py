@@ -309,6 +309,14 @@ def test_what_an_upgrade_brought_along_goes_behind_it(debian: Debian) -> None:
     debian.run("dpkg-query -W extra", code=1)
 
 
+def test_an_alias_is_undone_with_its_file(debian: Debian) -> None:
+    debian.write("/etc/aliases", "root: me\n")
+    debian.tree(mail="root: {alias.present: [target: you@example.org]}")
+    debian.runner("sls", "mail")
+    assert "left out" not in debian.runner("undo").stdout
+    assert debian.read("cat /etc/aliases") == "root: me"
+
+
 def test_a_password_that_debconf_had_is_named(debian: Debian) -> None:
     """debconf shows it to nobody; one that it had not is taken away."""
     question = "tzdata/secret"
