@@ -350,6 +350,12 @@ def _group_number(gid: int | str | None) -> int | None:
     return int(entry["gid"])
 
 
+def autoalias(name: str, home: str | None = None, **given: object) -> Iterator[tuple[str, str]]:
+    """A user makes its home, with the owner that this has."""
+    if given.get("createhome") is not False:
+        yield "home", home or f"/home/{name}"
+
+
 def autorequire(
     name: str,
     gid: object = None,

@@ -73,9 +73,7 @@ def autorequire(
     source: object = None,
     **_: object,
 ) -> list[tuple[str, str]]:
-    """A path comes after the folders and mounts above it, its owner and group, and what it is made
-    from.
-    """
+    """A path comes after the folders above it, its owner and group, and what it is made from."""
     pairs = [*_above(name.rstrip("/").rpartition("/")[0])]
     if user:
         pairs.append(("user", str(user)))
@@ -92,7 +90,7 @@ def autorequire(
 def _above(folder: str) -> tuple[tuple[str, str], ...]:
     """What may make a folder, and those above it: many states have the same."""
     folders = (folder, *paths.folders_above(folder)) if folder else ()
-    return tuple((kind, above) for above in folders for kind in ("file", "mount"))
+    return tuple((kind, above) for above in folders for kind in ("file", "mount", "home"))
 
 
 def dry_run_check(

@@ -46,6 +46,17 @@ def order(machine: Machine, *words: str) -> list[str]:
             + FOLDER,
             ["folder", "file", "link"],
         ),
+        # a user makes its home, with its owner
+        (
+            "file:\n  file.managed:\n    - name: /home/zoe-1/a/x\n    - makedirs: true\n"
+            "zoe-1:\n  user.present: []\n",
+            ["zoe-1", "file"],
+        ),
+        (
+            "file:\n  file.managed:\n    - name: {tmp}/d/f\n    - makedirs: true\n"
+            "zoe-1:\n  user.present:\n    - home: {tmp}/d\n    - createhome: false\n",
+            ["file", "zoe-1"],
+        ),
         # one that the file makes along the way may need what else that makes
         (FILE + "    - makedirs: true\n" + FOLDER, ["file", "folder"]),
         (FILE + "    - makedirs: true\n" + FOLDER + "    - makedirs: true\n", ["folder", "file"]),
