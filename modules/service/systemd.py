@@ -91,9 +91,8 @@ def _is_certain(properties: dict[str, str]) -> bool:
     which has no conditions.
     """
     path = properties.get("FragmentPath", "")
+    text = _paths.text_of(path)
     try:
-        with _paths.open_text(path, "utf-8", "replace") as planned:
-            text = planned.read()
         with open(path, encoding="utf-8", errors="replace") as real:  # os: what is loaded by now
             same = text == real.read()
     except OSError:

@@ -170,7 +170,7 @@ def _fetch(
         )
     beside = beside_name(path)
     try:
-        timeout, context = min(PATIENCE, allowance.seconds()), _context(verify_ssl)
+        timeout, context = min(PATIENCE, allowance.seconds()), context_of(verify_ssl)
         with urllib.request.urlopen(request, timeout=timeout, context=context) as answer:
             with open(beside, "wb") as file:
                 _save(answer, file, os.path.dirname(path), allowance)
@@ -226,7 +226,7 @@ def _announced_size(answer: Any) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and not is_chunked else None
 
 
-def _context(verify_ssl: bool) -> ssl.SSLContext | None:
+def context_of(verify_ssl: bool) -> ssl.SSLContext | None:
     if verify_ssl:
         return None
     context = ssl.create_default_context()

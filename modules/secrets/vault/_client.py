@@ -21,6 +21,7 @@ from typing import Any
 from modules import _paths
 from modules._machine import resolver
 from modules._texts.url import failure_of
+from modules.file._contents.download import context_of
 from modules.secrets.vault._settings import Settings, settings
 from runner.api import Record, StateFailed, here, refuse_unforeseen
 
@@ -229,10 +230,7 @@ def _below(mount: Mount, path: str, kind: str) -> str:
 def _trust(verify: Any) -> Any:
     """The certificates that are trusted. Raises StateFailed."""
     if verify is False:
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        return context
+        return context_of(False)
     text = "" if verify is True else str(verify)
     try:
         if "-----BEGIN" in text:
