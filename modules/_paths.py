@@ -295,12 +295,8 @@ def mount_of(path: str) -> str:
 
 def mount_points() -> list[str]:
     """Where something is mounted, in the order of the mounts; nothing without /proc."""
-    try:
-        with open("/proc/self/mountinfo", "rb") as file:
-            points = [line.split(b" ", 5)[4].decode("utf-8", "surrogateescape") for line in file]
-    except OSError:
-        return []
-    return [paths.unescaped(point) for point in points]
+    lines = of_kernel("/proc/self/mountinfo").split("\n")[:-1]
+    return [paths.unescaped(line.split(" ", 5)[4]) for line in lines]
 
 
 def _planned(path: str) -> Overlay | None:
@@ -314,6 +310,15 @@ def _mode(planned: Overlay, path: str, follow: bool = True) -> int:
     with suppress(OSError):
         return planned.stat(path, follow).st_mode
     return 0
+
+
+def of_kernel(path: str) -> str:
+    """Return what the kernel says in a file, of which no state decides; empty where it does not."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def text_of(path: str, errors: str = "replace") -> str:

@@ -181,7 +181,7 @@ def process_of(name: str) -> int | None:
 def processes() -> Iterator[tuple[int, list[int]]]:
     """The processes with their real, effective and saved users."""
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        for line in _paths.text_of(f"/proc/{pid}/status").split("\n"):
+        for line in _paths.of_kernel(f"/proc/{pid}/status").split("\n"):
             if line.startswith("Uid:"):
                 yield pid, [int(uid) for uid in line.split()[1:4]]
 

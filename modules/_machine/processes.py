@@ -364,7 +364,7 @@ def _began(pid: int) -> str:
 
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/PID/stat from the state on: state, parent, group, session, ..."""
-    return _paths.text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return _paths.of_kernel(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def _text(data: bytes, encoding: str | None, rstrip: bool, exact: bool) -> str:

@@ -209,7 +209,7 @@ def _is_member(gid: int) -> bool:
 @cache
 def has_capability(capability: int) -> bool:
     """Return whether this process has a capability; without /proc only root has all."""
-    held = re.search(r"^CapEff:\s*(\w+)", _paths.text_of("/proc/self/status"), re.MULTILINE)
+    held = re.search(r"^CapEff:\s*(\w+)", _paths.of_kernel("/proc/self/status"), re.MULTILINE)
     return bool(int(held[1], 16) >> capability & 1) if held else os.geteuid() == 0
 
 

@@ -521,11 +521,8 @@ def _plan_swapoff(name: str) -> None:
 @changer(touches=["mounts"], before=former_swap, planned=_plan_swapon)
 def swapon(name: str, priority: int | None = None) -> None:
     """Swap to a device or file."""
-    try:
-        _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
-    except StateFailed:
-        _refusals.refuse_swapon(name)  # in the same words, and with what to do
-        raise
+    _refusals.refuse_swapon(name, priority)
+    _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
 
 
 @of_running

@@ -107,7 +107,7 @@ def refuse_umount(name: str, path: str, mounts: Iterable[str]) -> None:
         )
     user, used = next((use for use in _used() if f"{use[1]}/".startswith(below)), ("", ""))
     if user:
-        program = _paths.text_of(f"/proc/{user}/comm").strip()
+        program = _paths.of_kernel(f"/proc/{user}/comm").strip()
         raise StateFailed(
             f"umount: {name}: target is busy.\nprocess {user} ({program}) uses {used}",
             missing=[("processes", "ended"), ("check", "processes")],
@@ -167,5 +167,5 @@ def _needs_device(fstype: str) -> bool:
     """
     if not fstype or fstype.startswith(("fuse", "none", "auto", "overlay")):
         return not fstype or fstype.startswith("auto")
-    known = _paths.text_of("/proc/filesystems").splitlines()
+    known = _paths.of_kernel("/proc/filesystems").splitlines()
     return bool(known) and f"nodev\t{fstype}" not in known and not _has_helper(fstype)

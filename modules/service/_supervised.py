@@ -116,7 +116,7 @@ def require_running(name: str, status: Callable[[str], bool]) -> None:
 
 def first_process(*names: str) -> bool:
     """Return whether the machine's first process is one of these programs."""
-    return _paths.text_of("/proc/1/comm").strip() in names
+    return _paths.of_kernel("/proc/1/comm").strip() in names
 
 
 def masked(name: str, runtime: bool = False) -> bool:

@@ -402,7 +402,7 @@ class Pinned:
         if self.at.st_nlink < 2 or self.is_dir or not self._place.shared():
             return
         owner = os.fstat(self._place.folder).st_uid
-        protected = _paths.text_of("/proc/sys/fs/protected_hardlinks").strip() == "1"
+        protected = _paths.of_kernel("/proc/sys/fs/protected_hardlinks").strip() == "1"
         if (owner in (0, os.geteuid()) or self.at.st_uid != owner) and not protected:
             raise StateFailed(
                 f"{self._place.path} has {self.at.st_nlink} hard links, in a folder that others can"
