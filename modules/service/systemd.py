@@ -225,9 +225,7 @@ def enabled(name: str, user: str = "") -> bool:
 
 
 def _starts(full: str, state: str | None, user: str = "") -> bool:
-    """Return whether a unit starts with the machine, as systemd says; of an init script, of which
-    it makes a unit in any case, the links say it.
-    """
+    """Return whether a unit starts with the machine; of an init script its links say it."""
     if state == "generated" and not user and _planned_units.is_script(full):
         return sysv.enabled(full)
     return state in ENABLED

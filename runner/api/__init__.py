@@ -591,17 +591,15 @@ def _are_others(files: Collection[str], planned: Collection[str]) -> bool:
 def on_demand(
     package: dict[str, Any], of: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package whose functions lie in its parts, each imported
-    when it is asked for. package: its globals(). of: the part of each name.
+    """The `__getattr__` and `__dir__` of a package (its globals()), for names that lie in parts of
+    it, each imported when it is asked for.
     """
 
     def asked(name: str) -> Any:
         if name not in of:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package['__name__']}.{of[name]}"), name)
-        if name != of[name]:  # that is the part
-            package[name] = value
-        return value
+        return value if name == of[name] else package.setdefault(name, value)
 
     return asked, lambda: [*package, *of]
 

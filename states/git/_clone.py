@@ -102,9 +102,7 @@ class Repository(Record):
         self.run("branch", *words, branch)
 
     def follow(self, upstream: str | None) -> None:
-        """Have a branch of the remote among those that are fetched: git tracks no others, and a
-        clone that was made with a depth has one.
-        """
+        """Have a branch of the remote among those that are fetched: git tracks no others."""
         name = f"refs/heads/{(upstream or '').removeprefix(f'{self.remote}/')}"
         specs = (self.look("config", "--get-all", f"remote.{self.remote}.fetch") or "").split()
         sources = (spec.lstrip("+").partition(":")[0] for spec in specs)
