@@ -73,7 +73,7 @@ def autorequire(
     source: object = None,
     **_: object,
 ) -> list[tuple[str, str]]:
-    """A path comes after the folders above it, its owner and group, and what it is made from."""
+    """A path comes after the folders, homes and mounts above it, its owner, group and source."""
     pairs = [*_above(name.rstrip("/").rpartition("/")[0])]
     if user:
         pairs.append(("user", str(user)))
