@@ -6,11 +6,11 @@ configuration.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from modules import grains
 from modules.grains import static
-from runner.api import Done, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Done, NotEmpty, OneOrMany, Plan, Planned, StateFailed
 from runner.api.opposite import Opposite, Removal
 
 _NONE: Any = object()
@@ -55,7 +55,10 @@ def present(name: str, value: Any, delimiter: str = ":", force: bool = False) ->
 
 
 def absent(
-    name: str, destructive: bool = False, delimiter: str = ":", force: bool = False
+    name: Annotated[str, NotEmpty()],
+    destructive: bool = False,
+    delimiter: str = ":",
+    force: bool = False,
 ) -> Planned:
     """Make sure that a grain has no value.
 

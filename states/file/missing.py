@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from modules import file
-from runner.api import Done, StateFailed
+from runner.api import Done, NotEmpty, StateFailed
 from states.file import _lines
 
 
-def missing(name: str) -> Done:
+def missing(name: Annotated[str, NotEmpty()]) -> Done:
     """Fail if a path exists (a symlink to nothing does not); changes nothing.
 
     name: The path.

@@ -52,6 +52,8 @@ PATH = "packages have no path with"
         ((*ENTRY, "options={tries: some}"), "tries: expected a number"),
         ((*ENTRY, "options={luks: 1}"), "luks: expected true or false"),
         ((*ENTRY, "options={header: 'a,b'}"), "header: expected a value without"),
+        (("file.missing", "name="), "expected a value that is not empty"),
+        (("grains.absent", "name="), "expected a value that is not empty"),
     ],
 )
 def test_a_value_is_refused(machine: Machine, words: tuple[str, ...], why: str) -> None:
