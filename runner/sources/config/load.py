@@ -202,7 +202,7 @@ def _with_repositories(options: Options, warnings: list[Diagnostic], fetch: bool
     remotes, problems = gitfs.fileserver_remotes(options.raw, partial(setting_place, options.raw))
     warnings += problems
     roots = gitfs.EnvironmentRoots(
-        options.file_roots, options.raw, options.cachedir, remotes, fetch
+        options.file_roots, options.raw, options.cachedir, remotes, fetch, options.saltenv
     )
     return options._replace(file_roots=roots)
 

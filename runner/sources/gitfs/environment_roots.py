@@ -44,13 +44,17 @@ class EnvironmentRoots(Mapping[str, Folders]):
         cachedir: str,
         remotes: Sequence[FileserverRemote],
         fetch: bool,
+        saltenv: str | None = None,
     ) -> None:
-        """local: those of `file_roots`. fetch: False for a command that has no time for it."""
+        """local: those of `file_roots`. fetch: False for a command that has no time for it.
+        saltenv: the environment that is asked for, which may be served by a `fallback` alone.
+        """
         named = backends(raw)
         self.local = local if any(name in ROOTS for name in named) else {}
         self._git_first = next(name for name in named if name in (*GIT, *ROOTS)) in GIT
         self._tops = {str(raw.get(key)) for key in ("state_top", "topfn") if raw.get(key)}
         self._cachedir, self._remotes, self._fetch = cachedir, remotes, fetch
+        self._saltenv = saltenv
         self._folders: dict[str, Folders] | None = None
         self.checkouts: dict[str, Checkout] = {}  # folder -> its commit
         self.warnings: tuple[Diagnostic, ...] = ()
@@ -161,21 +165,27 @@ class EnvironmentRoots(Mapping[str, Folders]):
             environments(remote, source.refs, partial(_commit, source))
             for remote, source in sources
         ]
-        named = {env for envs in own for env in envs if env not in self.local}
+        named = {env for envs in own for env in envs}
+        has_fallback = any(remote.fallback for remote, _ in sources)
+        if has_fallback and self._saltenv:
+            named.add(self._saltenv)
         folders: dict[str, Folders] = {}
-        for env in [*self.local, *sorted(named)]:
+        for env in [*self.local, *sorted(named - self.local.keys())]:
             if env == "__env__":
                 folders[env] = self.local[env]
                 continue
             of_git = [
                 self._checkout(remote, source, target)
                 for (remote, source), envs in zip(sources, own, strict=True)
+                if env in named or has_fallback
                 if (target := target_in(remote, source.refs, envs, env))
             ]
             of_roots = self.local.get(env) or tuple(
                 folder.replace("__env__", env) for folder in self.local.get("__env__", ())
             )
             folders[env] = (*of_git, *of_roots) if self._git_first else (*of_roots, *of_git)
+        if self._saltenv and not folders.get(self._saltenv):
+            folders.pop(self._saltenv, None)
         self._look_for_tops()
         self.warnings += tuple(
             warning

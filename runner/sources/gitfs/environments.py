@@ -64,15 +64,21 @@ def environments(
 def target_in(
     remote: FileserverRemote, refs: Refs, own: Mapping[str, ServedFiles | None], env: str
 ) -> ServedFiles | None:
-    """Return what a repository has for an environment that it may know only by `all_saltenvs` or
-    `fallback`.
+    """Return what a repository has for an environment that may be one of another repository only:
+    its branch of that name serves it even where that is `base`.
     """
     if not _is_served(remote, env):
         return None
+    ref = remote.all_saltenvs
+    if not ref:
+        if target := own.get(env):
+            return target
+        ref = remote.environments.get(env, Environment()).ref
+        if not ref and remote.unmapped and env != BASE:
+            return None
     commits = _allowed(remote, refs)
-    if remote.all_saltenvs:
-        return _target(remote, env, remote.all_saltenvs, commits)
-    return own.get(env) or _target(remote, env, remote.fallback, commits)
+    ref = ref or (remote.base if env == BASE else env)
+    return _target(remote, env, ref, commits) or _target(remote, env, remote.fallback, commits)
 
 
 def _target(

@@ -112,6 +112,11 @@ def test_which_environments_a_repository_has(
         ({"fallback": "dev"}, "a/b", "3"),
         ({"all_saltenvs": "a/b"}, "dev", "3"),
         ({"all_saltenvs": "a/b", "saltenv_whitelist": ["dev"]}, "other", None),
+        ({"all_saltenvs": "nosuch", "fallback": "dev"}, "other", "2"),
+        ({"base": "dev"}, "dev", "2"),
+        ({"saltenv": [{"base": [{"ref": "dev"}]}]}, "dev", "2"),
+        ({"disable_saltenv_mapping": True, "fallback": "dev"}, "a/b", None),
+        ({"saltenv": [{"qa": [{"ref": "nosuch"}]}], "fallback": "dev"}, "qa", "2"),
     ],
 )
 def test_environments_of_others(settings: Mapping[str, Any], env: str, commit: str | None) -> None:
@@ -152,6 +157,21 @@ def test_environments_are_branches_and_tags(machine: Machine, origin: Repository
     machine.config["fileserver_backend"] = ["roots"]
     assert "gitfs_remotes has no effect" in machine("check", code=None).stdout
     assert ran(machine, "a") == ["roots"]
+
+
+def test_an_environment_that_other_repositories_have(
+    machine: Machine, origin: Repository, tmp_path: Path
+) -> None:
+    """Checked beside Salt: the branch of that name serves it, even where it is `base`; a fallback
+    serves any that is asked for.
+    """
+    second = Repository(tmp_path / "second")
+    second.commit({"b.sls": named("b")})
+    serve(machine, origin.url, {second.url: [{"base": "nosuch"}]})
+    assert ran(machine, "a,b", "--saltenv=main") == ["main", "b"]
+    assert "'a' in env 'other'" in machine("sls", "a", "--saltenv=other", code=1).stderr
+    serve(machine, {origin.url: [{"fallback": "dev"}]}, second.url)
+    assert ran(machine, "a", "--saltenv=other") == ["dev"]
 
 
 def test_a_branch_with_a_line_end_in_its_name(machine: Machine, origin: Repository) -> None:
