@@ -29,9 +29,15 @@ def gathered(session: Session, items: Any, compiled: Compile, merged: Merge) -> 
     """
     options = session.options
     pillar: dict[str, Any] = {}
-    for folder, roots in _folders(session, items):
+    folders = _folders(session, items)
+    alone = options.pillarenv
+    if not alone and folders and options.raw.get("pillarenv_from_saltenv"):
+        alone = folders[0][0].env  # as with Salt, where no environment is named
+    for folder, roots in folders:
+        if alone and folder.env != alone:
+            continue
         branch = session.with_pillar_roots(
-            {BASE: (), folder.env: roots}, options._replace(pillarenv=None)
+            {BASE: (), folder.env: roots}, options._replace(pillarenv=alone)
         )
         try:
             data = compiled(branch, partial(_without_other_environments, session, folder))

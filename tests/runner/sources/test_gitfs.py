@@ -398,6 +398,23 @@ def test_pillar_of_several_repositories(
     assert "Specified SLS x" in problem and "/cache/gitfs/two-" in problem
 
 
+def test_the_environments_of_one_top_file_in_all_branches(machine: Machine, tmp_path: Path) -> None:
+    """As is usual; checked beside Salt. What a top file says of others counts where no environment
+    is chosen.
+    """
+    both = Repository(tmp_path / "both")
+    both.commit({"top.sls": "base: {'*': [x]}\ndev: {'*': [x]}\n", "x.sls": "who: main\n"})
+    both.git("checkout", "-q", "-b", "dev")
+    both.commit({"x.sls": "who: dev\n"})
+    items = [f"main {both.url}", f"dev {both.url}"]
+    assert "No matching pillar environment for environment 'dev'" in pillar(machine, items)[0]
+    assert pillar(machine, items, pillarenv="dev") == {"who": "dev"}
+    assert pillar(machine, items, pillarenv="base") == {"who": "main"}
+    assert pillar(machine, items, pillarenv_from_saltenv=True) == {"who": "main"}
+    dev = pillar(machine, items, "--saltenv", "dev", pillarenv_from_saltenv=True)
+    assert dev == {"who": "dev"}
+
+
 def test_mistakes_of_the_pillar(machine: Machine, pillars: tuple[Repository, Repository]) -> None:
     one, two = pillars
     (problem,) = pillar(machine, [f"mian {one.url}"])
