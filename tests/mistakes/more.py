@@ -694,6 +694,12 @@ MISTAKES = [
         "did you mean docker_image.present",
     ),
     Mistake(
+        "requisite of a state that takes any argument",
+        "a:\n  pkgrepo.managed:\n    - name: deb http://x y z\n    - «requirein:\n      - pkg: b\n",
+        "pkgrepo.managed has no argument 'requirein'",
+        "did you mean 'require_in'",
+    ),
+    Mistake(
         "path of Windows",
         "a:\n  file.managed:\n    - «name: C:/opt/x\n",
         "not an absolute path",

@@ -21,6 +21,7 @@ from runner.model.errors import CompileError
 from runner.model.global_arguments import COMMAND_OPTIONS, GLOBAL_ARGUMENTS, PASSED_ON
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
+from runner.model.requisite_kinds import REQUISITE_KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,13 +66,8 @@ class _Binding:
         named_by_id: bool,
         built_in: bool,
     ) -> None:
-        self.where, self.places, self.default_place, self.named_by_id = (
-            where,
-            places,
-            default_place,
-            named_by_id,
-        )
-        self.built_in = built_in
+        self.where, self.places, self.default_place = where, places, default_place
+        self.named_by_id, self.built_in = named_by_id, built_in
         self.arguments: dict[str, Any] = {}
         self.conditional: list[tuple[Parameter, str, Any]] = []
         self.problems: list[Diagnostic] = []
@@ -202,11 +198,14 @@ def _bind_open(
         return
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
-    if rule.shape.names and not rule.shape.names(key):
-        if rule.shape.every and _near(schema, binding, key, extra_known):
+    unknown = rule.shape.names is not None and not rule.shape.names(key)
+    if (binding.built_in and isinstance(value, list)) or (unknown and rule.shape.every):
+        near = _near(schema, binding, key, extra_known)
+        if near and (unknown or near in REQUISITE_KEYS):  # `requirein`
             binding.problems.append(refused(_unknown(schema, binding, key, value, extra_known)))
-        else:
-            _lack(schema, binding, key, value, extra_known)
+            return
+    if unknown:
+        _lack(schema, binding, key, value, extra_known)
         return
     converted = binding.convert(rule, key, value)
     if converted is not MISSING:
