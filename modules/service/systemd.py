@@ -389,6 +389,8 @@ def act(name: str, action: str, options: Sequence[str] = (), user: str = "") -> 
     done = cmd.probe(systemctl(user, action, *options, "--", unit(name)))
     if done.retcode:
         raise CommandFailed(done.stderr.strip() + log(name, began, user))
+    if "can still be activated by" in done.stderr:  # a socket or a timer brings it back
+        here.warn(" ".join(done.stderr.split()).removeprefix("Warning: "))
 
 
 @offline_as(lambda name, since=0, user="": "")

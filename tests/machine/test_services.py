@@ -591,6 +591,15 @@ def test_an_init_script_is_enabled_by_its_links(debian: Debian) -> None:
     assert debian.run("systemctl is-enabled old", code=1).stdout == "disabled\n"
 
 
+def test_what_starts_a_stopped_service_again_is_named(debian: Debian) -> None:
+    debian.write(f"{UNITS}/woken.service", UNIT.format(kind="exec", start=RUNS))
+    debian.write(f"{UNITS}/woken.socket", "[Socket]\nListenStream=127.0.0.1:7778\n")
+    debian.run("systemctl daemon-reload; systemctl start woken.socket woken.service")
+    debian.tree(woken="woken: {service.dead: []}")
+    (told,) = debian.results("sls", "woken")["woken"]["warnings"]
+    assert told == "Stopping woken.service, but it can still be activated by: woken.socket"
+
+
 LASTING = """
 dies:
   service.running: [names: [soon]]
