@@ -700,6 +700,12 @@ MISTAKES = [
         "did you mean 'require_in'",
     ),
     Mistake(
+        "include by the word of Python",
+        "«import:\n  - b\nc:\n  test.nop: []\n",
+        "is not an ID with its states",
+        "did you mean `include:`",
+    ),
+    Mistake(
         "path of Windows",
         "a:\n  file.managed:\n    - «name: C:/opt/x\n",
         "not an absolute path",

@@ -205,7 +205,7 @@ def top_level(key: str, value: Value) -> str | None:
             " `- ` before it"
         )
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        near = nearest(key, RESERVED, 0.75)
+        near = "include" if key == "import" else nearest(key, RESERVED, 0.75)
         return suggestion(f"`{near}:`") if near else None
     return None
 
