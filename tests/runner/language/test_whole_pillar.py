@@ -159,6 +159,14 @@ def test_file_tree(machine: Machine) -> None:
     )
     external(machine, {"file_tree": {"root_dir": root}}, nodegroups={"g": "m*", "other": "x*"})
     assert pillar(machine) == {"d": {"one": "1\n"}, "two": "2"}
+    for glob, kept in (("d/*", "1\n\n"), ("./*", "1\n"), ("one", "1\n"), ("*/one", "1\n\n")):
+        options = {"root_dir": root, "keep_newline": [glob]}
+        external(machine, {"file_tree": options}, nodegroups={"g": "m*"})
+        assert pillar(machine)["d"]["one"] == kept
+    link = Path(root, "hosts/m1/link")
+    link.symlink_to("d")
+    assert pillar(machine)["link"] == {}
+    link.unlink()
     write(
         machine,
         hosts__m1__d__one="{{ grains.id }}\n",

@@ -64,8 +64,12 @@ def _roots(tools: Tools, settings: Any) -> list[str]:
     return roots
 
 
-def _folder(folder: str, tools: Tools, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The files of a folder as a mapping, its folders as mappings in it."""
+def _folder(
+    folder: str, tools: Tools, options: Mapping[str, Any], inside: str = "."
+) -> dict[str, Any]:
+    """The files of a folder as a mapping, its folders as mappings in it. inside: where it lies in
+    that of the machine.
+    """
     contents: dict[str, Any] = {}
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -75,13 +79,16 @@ def _folder(folder: str, tools: Tools, options: Mapping[str, Any]) -> dict[str, 
         raise tools.problem(f"{folder} cannot be read: {problem.strerror}") from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=bool(options["follow_dir_links"])):
-            contents[entry.name] = _folder(entry.path, tools, options)
+            place = os.path.normpath(f"{inside}/{entry.name}")
+            contents[entry.name] = _folder(entry.path, tools, options, place)
+        elif entry.is_dir():
+            contents[entry.name] = {}  # a link that is not followed
         elif entry.is_file():
-            contents[entry.name] = _file(entry.path, tools, options)
+            contents[entry.name] = _file(entry.path, tools, options, f"{inside}/{entry.name}")
     return contents
 
 
-def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
+def _file(path: str, tools: Tools, options: Mapping[str, Any], place: str) -> Any:
     tools.seen(path)
     if options["template"] is True:
         return tools.content(path, options)
@@ -90,7 +97,7 @@ def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
             data = file.read()
     except OSError as problem:
         raise tools.problem(f"{path} cannot be read: {problem.strerror}") from None
-    if data.endswith(b"\n") and not _keeps_newline(options["keep_newline"], path):
+    if data.endswith(b"\n") and not _keeps_newline(options["keep_newline"], place):
         data = data[:-1]
     try:
         return data.decode("utf-8")
@@ -98,10 +105,10 @@ def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
         return data
 
 
-def _keeps_newline(option: Any, path: str) -> bool:
-    """Return whether keep_newline (true, false, or globs of paths) applies to a file."""
+def _keeps_newline(option: Any, place: str) -> bool:
+    """Return whether keep_newline (true, false, or globs) applies to a file: to `./x`, `d/x`."""
     if isinstance(option, list):
-        return any(fnmatch.fnmatchcase(path, f"*{glob}") for glob in map(str, option))
+        return any(fnmatch.fnmatchcase(place, str(glob)) for glob in option)
     return bool(option)
 
 
