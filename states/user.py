@@ -218,6 +218,11 @@ def present(
             system=system,
             logged=not nologinit,
         )
+        place = home or f"/home/{name}"
+        there = file.seen(place) if createhome and not system else None
+        if there and there.uid != uid:
+            owner = file.uid_to_user(there.uid) or there.uid
+            here.warn(f"{place} is there and stays {owner}'s: it is made no home for {name}")
         return (yield from _add(account, wanted, written))
     work = PendingChanges(name, wanted)
     refused = work.forbidden({"uid": allow_uid_change, "gid": allow_gid_change})

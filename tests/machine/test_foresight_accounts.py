@@ -296,3 +296,13 @@ def test_settings_are_planned_as_they_are_then_made(debian: Debian) -> None:
     assert contents(debian) == before
     real = debian.results("sls", "settings", code=None)
     assert unlike(dry, real) == {}
+
+
+def test_a_home_that_is_there_and_somebody_elses_is_named(debian: Debian) -> None:
+    debian.run("mkdir /home/gina")
+    debian.tree(gina="gina: {user.present: []}\nhugo: {user.present: []}")
+    for options in (["--test"], []):
+        found = debian.results("sls", "gina", *options)
+        (told,) = found["gina"]["warnings"]
+        assert told == "/home/gina is there and stays root's: it is made no home for gina"
+        assert "warnings" not in found["hugo"]
