@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.model import aggregate_values
+from runner.model.merging import copied, recurse
 
 Merge = Callable[[Mapping[Any, Any], Mapping[Any, Any], bool], dict[Any, Any]]
 
@@ -25,27 +25,6 @@ def merge(
     {'a': {'x': 1, 'y': 2}}
     """
     return STRATEGIES.get(strategy, recurse)(old, new, lists and strategy != "none")
-
-
-def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
-    """Mappings are merged at every depth, anything else is replaced."""
-    merged = _copy(old)
-    for key, value in new.items():
-        before = merged.get(key)
-        if isinstance(before, Mapping) and isinstance(value, Mapping):
-            merged[key] = recurse(before, value, lists)
-        elif lists and isinstance(before, list) and isinstance(value, list):
-            merged[key] = [*map(_own, before), *_lacking(before, value)]
-        else:
-            merged[key] = value
-    return merged
-
-
-def _lacking(items: list[Any], others: list[Any]) -> list[Any]:
-    """Those of other items that are not among some."""
-    texts = {item for item in items if isinstance(item, str)}  # a long list has little else
-    rest = [item for item in items if not isinstance(item, str)]
-    return [item for item in others if item not in (texts if isinstance(item, str) else rest)]
 
 
 def aggregate(
@@ -66,7 +45,7 @@ def overwrite(
 
 def listed(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
     """Mappings are merged at every depth; two other values of one key become a list of both."""
-    merged = _copy(old)
+    merged = copied(old)
     for key, value in new.items():
         before = merged.get(key)
         if key not in merged:
@@ -76,20 +55,6 @@ def listed(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) 
         else:
             merged[key] = _as_list(before) + _as_list(value)
     return merged
-
-
-def _copy(data: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Of the same kind: what YAML said keeps its order wherever it is written."""
-    return OrderedDict(data) if isinstance(data, OrderedDict) else dict(data)
-
-
-def _own(value: Any) -> Any:
-    """A value that shares no mapping and no list with another."""
-    if isinstance(value, dict):
-        own = _copy(value)
-        own.update((key, _own(item)) for key, item in value.items())
-        return own
-    return [_own(item) for item in value] if isinstance(value, list) else value
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from runner.model import diagnostics, paths, plain_values, said_in
+from runner.model import diagnostics, merging, paths, plain_values, said_in
 from runner.model.errors import CompileError, Diagnostic, RunnerError, UsageError
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
@@ -55,26 +55,40 @@ def read_settings(
     """
     problems: list[Diagnostic] = []
     main = _read(path, load_yaml, warnings=warnings)
-    values = dict(main)
-    checked = [(path, main)]
     folder = os.path.dirname(os.path.abspath(path))
-    said: dict[str, said_in.Said] = {}
-    patterns = main.get("include") or []
     default = main.get("default_include") or (
         "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
     )
-    named = [
-        ("include", glob) for glob in ([patterns] if not isinstance(patterns, list) else patterns)
-    ]
-    for key, pattern in [("default_include", default), *named]:
-        for more in expand(os.path.join(folder, str(pattern))):
-            if within and not is_within(within, more):
-                raise UsageError(
-                    f"{key} leads out of the tree, to {more}", place_of(path, key), "name its files"
-                )
-            checked.append((more, _read(more, load_yaml, (path, key), warnings)))
-            values |= checked[-1][1]
-            said |= dict.fromkeys(checked[-1][1], (more, folder))
+    checked = [(path, main)]
+
+    def included(key: str, patterns: Any, file: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The settings of the files that a key names: of several in one key, as Salt lays them over
+        each other, where the main file's are replaced.
+        """
+        merged: dict[str, Any] = {}
+        start = os.path.dirname(os.path.abspath(file))
+        for pattern in patterns if isinstance(patterns, list) else [patterns]:
+            for more in expand(os.path.join(start, str(pattern))):
+                if within and not is_within(within, more):
+                    message = f"{key} leads out of the tree, to {more}"
+                    raise UsageError(message, place_of(file, key), "name its files")
+                if more in above:
+                    raise UsageError(f"{more} includes itself", place_of(file, key))
+                if not os.path.lexists(more):
+                    message = f"{key}: there is no file {more}"
+                    place = place_of(file, key)
+                    warnings.append(Diagnostic(message, place, None, "config", "warning"))
+                    continue
+                own = _read(more, load_yaml, (file, key), warnings)
+                checked.append((more, own))
+                inner = included("include", own.get("include") or [], more, (*above, more))
+                merged = merging.recurse(merged, {**own, **inner}, lists=True)
+        return merged
+
+    others = included("default_include", default, path)
+    others |= included("include", main.get("include") or [], path)
+    values = {**main, **others}
+    said = {key: (file, folder) for file, own in checked[1:] for key in own}
     files += [file for file, _ in checked]
     for file, settings in checked:
         warnings += [

@@ -274,6 +274,27 @@ def test_includes(tmp_path: Path) -> None:
     assert key_folder(options.raw, "failhard") == f"{tmp_path}/conf"
 
 
+def test_what_several_included_files_say_is_joined(tmp_path: Path) -> None:
+    """Checked beside Salt: at every depth, over what the main file says of a key."""
+    folder = tmp_path / "conf" / "minion.d"
+    write(folder / "a.conf", "file_roots: {base: [/a], dev: [/d]}\ngrains: {n: {a: 1}, x: 1}\n")
+    write(folder / "b.conf", "file_roots: {base: [/b]}\ngrains: {n: {b: 1}, x: 2}\n")
+    main = "grains: {main: 1}\nmy_app: {z: 1}\n"
+    options, _ = load(tmp_path, main, name="minion")
+    assert dict(options.file_roots) == {"base": ("/a", "/b"), "dev": ("/d",)}
+    assert options.grains == {"n": {"a": 1, "b": 1}, "x": 2}
+    assert options.raw["my_app"] == {"z": 1}
+    write(tmp_path / "conf" / "sub" / "c.conf", "grains: {c: 1}\ninclude: d.conf\nmy_app: c\n")
+    write(tmp_path / "conf" / "sub" / "d.conf", "grains: {d: 1}\n")
+    options, warnings = load(tmp_path, main + "include: [sub/c.conf, none.conf]\n", name="minion")
+    assert (options.grains, options.raw["my_app"]) == ({"d": 1}, "c")
+    (missing,) = [each for each in warnings if "there is no file" in each.message]
+    assert str(missing.source) == f"{tmp_path}/conf/minion:3:1"
+    write(tmp_path / "conf" / "sub" / "d.conf", "include: c.conf\n")
+    with pytest.raises(UsageError, match=r"c\.conf includes itself"):
+        load(tmp_path, "include: sub/c.conf\n", name="minion")
+
+
 def test_grains_and_id_beside_the_file(tmp_path: Path) -> None:
     write(tmp_path / "conf" / "grains", "both: file\nmore: 1\n")
     write(tmp_path / "conf" / "minion_id", "saved\n")
@@ -346,7 +367,6 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
         ("tags: [null]", "tags: None is not a text", None),
         ("state_aggregate: [1]", "state_aggregate: 1 is not a text", None),
         ("module_dirs: [5]", "module_dirs: 5 is not a text", None),
-        ("default_include: nope.yaml", "conf/nope.yaml cannot be read", None),
     ],
 )
 def test_wrong_values(tmp_path: Path, text: str, message: str, hint: str | None) -> None:
