@@ -13,10 +13,10 @@ from runner.model.diagnostics import (
     Diagnostic,
     Hint,
     did_you_mean,
+    near_sls,
     other_name,
     similar,
     suggested,
-    suggestion,
 )
 from runner.model.highdata import (
     Body,
@@ -82,17 +82,18 @@ class Reconciler:
             kind = written or "sls"  # a plain name is that of an SLS
             known = self._high.declarations if kind == "id" else self._in_run
             matching = {name} & set(known) if kind == "id" else set(like(known, name))
-            if not matching and not self._high.explained_by_earlier_error(name, kind):
+            if not (
+                matching
+                or self._high.explained_by_earlier_error(name, kind)
+                or (kind == "sls" and self._passed_over(name))
+            ):
                 message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
                 hint = (
                     f"an ID is excluded by `- id: {name}`"
                     if name in self._high.declarations
                     else None
                 )
-                if kind == "sls":
-                    self._absent_sls(message, place, name, hint)
-                else:
-                    self._ignored(message, place, name, known, hint)
+                self._ignored(message, place, name, known, hint)
             gone[kind] |= matching
         return gone
 
@@ -168,21 +169,11 @@ class Reconciler:
         if declared := self._high.declarations.get(id_):
             known = f"{next(iter(declared.bodies))}: {id_}"
             return Hint(f"there is {known}, declared at {declared.place}")
-        everything = (
-            (declaration, body)
-            for declaration in self._high.declarations.values()
-            for body in declaration.bodies.values()
-        )
-        holder = next(
-            (
-                f"{body.state}: {declaration.id}"
-                for declaration, body in everything
-                if id_ in members_of(body)
-            ),
-            None,
-        )
-        if holder:
-            return Hint(f"{id_} is a member of {holder}; refer to that")
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                if id_ in members_of(body):
+                    named = f"{body.state}: {declaration.id}"
+                    return Hint(f"{id_} is a member of {named}; refer to that")
         return suggested(similar(id_, self._high.declarations, 3))
 
     # -------------------------------------------------- require_in and the like
@@ -205,17 +196,15 @@ class Reconciler:
             if (
                 bodies
                 or self._high.explained_by_earlier_error(name, state)
-                or (state == "sls" and name in self._in_run)  # without states
+                or (state == "sls" and self._passed_over(name))
             ):
                 continue
             if state == "sls":
-                hint = (
-                    f"{item.key} takes no pattern: name each SLS"
-                    if like(self._by_sls, name)
-                    else None
-                )
                 message = f"{item.key} names the SLS {name!r}, which is not in this run"
-                self._absent_sls(message, place, name, hint)
+                no_pattern = f"{item.key} takes no pattern: name each SLS"
+                near = near_sls(name, self._in_run).text
+                hint = no_pattern if like(self._by_sls, name) else near
+                self._ignored(message, place, name, (), hint)
             elif state or from_puppet_syntax(name):
                 self._unknown(name, holder, place)
             else:
@@ -224,15 +213,12 @@ class Reconciler:
                 hint = None if near or not kind.needs_mod_watch else structure_hints.reactor_hint()
                 self._ignored(message, place, name, self._high.declarations, hint)
 
-    def _absent_sls(self, message: str, place: Place, name: str, hint: str | None) -> None:
-        """Warn of an SLS that is no file; one that is only not in this run is passed over, as by
-        Salt.
-        """
-        if (twin := other_name(name)) in self._in_run:
-            hint = suggestion(twin)
+    def _passed_over(self, sls: str) -> bool:
+        """Return whether an SLS has no states in this run and is no mistake; Salt says nothing."""
+        if sls in self._in_run or other_name(sls) in self._in_run:
+            return sls in self._in_run
         envs = {env for env, _ in self._high.rendered}
-        if hint or all(self._high.text_of(name, env) is None for env in envs):
-            self._ignored(message, place, name, self._in_run, hint)
+        return any(self._high.text_of(sls, env) is not None for env in envs)
 
     def _common_list(self, kind: str, sls: str, bodies: Iterable[Body], place: Place) -> JoinedList:
         """The list of what all states of an SLS are given of a kind: each would have it as its own,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.model import aggregate_values
-from runner.model.merging import copied, recurse
+from runner.model.ordered_dict import copied, recurse
 
 Merge = Callable[[Mapping[Any, Any], Mapping[Any, Any], bool], dict[Any, Any]]
 

@@ -236,8 +236,7 @@ class Pillar:
                 )
             elif isinstance(name, str) and name and isinstance(options, Mapping):
                 key = str(options.get("key") or "")
-                rest = name.lstrip(".")
-                dotless = rest if rest != name else ""
+                dotless = name.lstrip(".") if name.startswith(".") else ""
                 yield Include(_absolute(name, package), dotless, key, defaults, place)
             else:
                 hint = (

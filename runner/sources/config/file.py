@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from runner.model import diagnostics, merging, paths, plain_values, said_in
+from runner.model import diagnostics, ordered_dict, paths, plain_values, said_in
 from runner.model.errors import CompileError, Diagnostic, RunnerError, UsageError
 from runner.model.places import Document, Source, Untyped, position_in
 from runner.sources.config import jinja_options, key_descriptions, report, unused_keys
@@ -54,41 +54,17 @@ def read_settings(
     files: gets the files that were read. within: a folder that no include may leave.
     """
     problems: list[Diagnostic] = []
-    main = _read(path, load_yaml, warnings=warnings)
-    folder = os.path.dirname(os.path.abspath(path))
+    reader = _ConfigurationFiles(load_yaml, warnings, within)
+    main = reader.settings(path)
     default = main.get("default_include") or (
         "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
     )
-    checked = [(path, main)]
-
-    def included(key: str, patterns: Any, file: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The settings of the files that a key names: of several in one key, as Salt lays them over
-        each other, where the main file's are replaced.
-        """
-        merged: dict[str, Any] = {}
-        start = os.path.dirname(os.path.abspath(file))
-        for pattern in patterns if isinstance(patterns, list) else [patterns]:
-            for more in expand(os.path.join(start, str(pattern))):
-                if within and not is_within(within, more):
-                    message = f"{key} leads out of the tree, to {more}"
-                    raise UsageError(message, place_of(file, key), "name its files")
-                if more in above:
-                    raise UsageError(f"{more} includes itself", place_of(file, key))
-                if not os.path.lexists(more):
-                    message = f"{key}: there is no file {more}"
-                    place = place_of(file, key)
-                    warnings.append(Diagnostic(message, place, None, "config", "warning"))
-                    continue
-                own = _read(more, load_yaml, (file, key), warnings)
-                checked.append((more, own))
-                inner = included("include", own.get("include") or [], more, (*above, more))
-                merged = merging.recurse(merged, {**own, **inner}, lists=True)
-        return merged
-
-    others = included("default_include", default, path)
-    others |= included("include", main.get("include") or [], path)
+    others = reader.included("default_include", default, path)
+    others |= reader.included("include", main.get("include") or [], path)
     values = {**main, **others}
-    said = {key: (file, folder) for file, own in checked[1:] for key in own}
+    (_, *included), checked = reader.read, reader.read
+    folder = os.path.dirname(os.path.abspath(path))
+    said = {key: (file, folder) for file, own in included for key in own}
     files += [file for file, _ in checked]
     for file, settings in checked:
         warnings += [
@@ -104,8 +80,8 @@ def read_settings(
         ]
         for problem in (*_jinja_option_problems(file, settings), *_tree_problems(file, settings)):
             (problems if problem.severity == "error" else warnings).append(problem)
-        problems += _report_problems(file, settings)
-        problems += [*_command_problems(file, settings), *_page_problems(file, settings)]
+        for find in (_report_problems, _command_problems, _page_problems):
+            problems += find(file, settings)
         for key, value in settings.items():
             complaint = _value_problem(key, value) or _range_problem(key, value)
             if complaint:
@@ -367,6 +343,43 @@ FLAGS = {
 }
 
 
+class _ConfigurationFiles:
+    """Reads the file and those that it includes, each with its settings."""
+
+    def __init__(self, load_yaml: LoadYaml, warnings: list[Diagnostic], within: str) -> None:
+        self._load_yaml, self._warnings, self._within = load_yaml, warnings, within
+        self.read: list[tuple[str, dict[str, Any]]] = []
+
+    def settings(self, path: str, named: tuple[str, str] | None = None) -> dict[str, Any]:
+        """The settings of one. named: the file and the key that include it."""
+        self.read.append((path, _read(path, self._load_yaml, named, self._warnings)))
+        return self.read[-1][1]
+
+    def included(
+        self, key: str, patterns: Any, file: str, above: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        """The settings of the files that a key names; those of several are laid over each other at
+        every depth, as with Salt. above: those that include it.
+        """
+        merged: dict[str, Any] = {}
+        folder = os.path.dirname(os.path.abspath(file))
+        for pattern in patterns if isinstance(patterns, list) else [patterns]:
+            for more in expand(os.path.join(folder, str(pattern))):
+                if self._within and not is_within(self._within, more):
+                    message = f"{key} leads out of the tree, to {more}"
+                    raise UsageError(message, place_of(file, key), "name its files")
+                if more in above:
+                    raise UsageError(f"{more} includes itself", place_of(file, key))
+                if not os.path.lexists(more):
+                    told = f"{key}: there is no file {more}", place_of(file, key), None
+                    self._warnings.append(Diagnostic(*told, "config", "warning"))
+                    continue
+                own = self.settings(more, (file, key))
+                inner = self.included("include", own.get("include") or [], more, (*above, more))
+                merged = ordered_dict.recurse(merged, {**own, **inner}, lists=True)
+        return merged
+
+
 def _read(
     path: str,
     load_yaml: LoadYaml,
@@ -376,30 +389,27 @@ def _read(
     """The settings of a file. named: the file and the key that include it. warnings: gets those of
     its text.
     """
+
+    def by() -> Source | None:
+        return place_of(*named) if named else None
+
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            place = place_of(*named) if named else None
-            raise UsageError(f"the configuration file {path} is not a regular file", place)
+            raise UsageError(f"the configuration file {path} is not a regular file", by())
         text = read_bounded(path).decode("utf-8")
     except OSError as error:
-        place = place_of(*named) if named else None
-        raise UsageError(
-            f"the configuration file {path} cannot be read: {error.strerror}", place
-        ) from None
+        message = f"the configuration file {path} cannot be read: {error.strerror}"
+        raise UsageError(message, by()) from None
     except UsageError:
         raise
     except RunnerError as error:
-        place = place_of(*named) if named else None
-        raise UsageError(f"the configuration file {error.message}", place) from None
+        raise UsageError(f"the configuration file {error.message}", by()) from None
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
         place = Source(path, before.count(b"\n") + 1, len(last) + 1)
-        raise UsageError(
-            f"the configuration file {path} cannot be read: it is not UTF-8",
-            place,
-            "save it as UTF-8",
-        ) from None
+        message = f"the configuration file {path} cannot be read: it is not UTF-8"
+        raise UsageError(message, place, "save it as UTF-8") from None
     if "\0" in text:
         place = Source(path, *position_in(text, text.index("\0")))
         raise UsageError("the configuration contains a NUL character", place, "remove it")
