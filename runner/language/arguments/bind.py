@@ -199,7 +199,8 @@ def _bind_open(
     if rule.annotation is not None and (key in PASSED_ON or key in extra_known) and not listed:
         return
     unknown = rule.shape.names is not None and not rule.shape.names(key)
-    if (binding.built_in and isinstance(value, list)) or (unknown and rule.shape.every):
+    refers = binding.built_in and isinstance(value, list) and value and isinstance(value[0], dict)
+    if refers or (unknown and rule.shape.every):
         near = _near(schema, binding, key, extra_known)
         if near and (unknown or near in REQUISITE_KEYS):  # `requirein`
             binding.problems.append(refused(_unknown(schema, binding, key, value, extra_known)))

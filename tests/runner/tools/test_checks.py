@@ -418,6 +418,11 @@ def test_variables_of_a_template_among_the_arguments(machine: Machine) -> None:
     assert "did you mean 'mode'?" in machine("check", "web", code=1).stdout
 
 
+def test_an_open_argument_near_a_requisite_is_none(machine: Machine) -> None:
+    machine.write(web="a:\n  iptables.append:\n    - chain: INPUT\n    - match: [conntrack, tcp]\n")
+    assert machine("check", "web").stdout == "No mistakes found.\n"
+
+
 def test_a_secret_in_a_value_is_hidden_however_long_the_value_is(machine: Machine) -> None:
     words = "".join(f"  key{n}: {n}\n" for n in range(10))
     machine.write(
