@@ -266,8 +266,9 @@ def _world(session: Session, strict: bool) -> missing_references.World:
     def takes_words(function: str) -> bool:
         return {"source", "args"} <= parameters(function).keys()
 
+    is_locked = cache(missing_references.is_locked)  # states share sources
     return missing_references.World(
-        session.tree, session.registry, takes_folder, takes_words, strict
+        session.tree, session.registry, takes_folder, takes_words, is_locked, strict
     )
 
 

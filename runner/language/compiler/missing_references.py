@@ -48,13 +48,15 @@ class FunctionNames(Protocol):
 
 class World(Record):
     """The places where references are looked up. takes_folder: whether the source of a state
-    function is a folder; takes_words: whether the words after it are arguments of a program.
+    function is a folder; takes_words: whether the words after it are arguments of a program;
+    is_locked: whether git-crypt has not decrypted a file.
     """
 
     tree: TreeFiles
     library: FunctionNames
     takes_folder: Callable[[str], bool]
     takes_words: Callable[[str], bool]
+    is_locked: Callable[[str], bool]
     strict: bool
 
 
@@ -154,14 +156,15 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
     elif file is not None and wants_folder:
         hint = "name the folder, or take file.managed for one file"
         yield _missing(world, chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
-    elif file is not None and _begins(file, LOCKED):
+    elif file is not None and world.is_locked(file):
         yield _missing(world, chunk, f"{key}: {url} is {IS_LOCKED}", UNLOCK, place.source)
 
 
-def _begins(path: str, start: bytes) -> bool:
+def is_locked(path: str) -> bool:
+    """Return whether git-crypt has not decrypted a file."""
     try:
         with open(path, "rb") as opened:
-            return opened.read(len(start)) == start
+            return opened.read(len(LOCKED)) == LOCKED
     except OSError:  # told by the state that reads it
         return False
 
