@@ -37,12 +37,10 @@ def is_available(mod: str) -> bool:
 
 def available() -> list[str]:
     """The modules that could be loaded."""
-    done = cmd.probe(["find", f"/lib/modules/{_release()}", "-name", "*.ko*", "-printf", "%f\\n"])
+    done = cmd.probe(
+        ["find", f"/lib/modules/{os.uname().release}", "-name", "*.ko*", "-printf", "%f\\n"]
+    )
     return sorted({line.partition(".ko")[0] for line in done.stdout.splitlines()})
-
-
-def _release() -> str:
-    return os.uname().release
 
 
 def _config() -> str:

@@ -43,6 +43,7 @@ class _Traits(Record):
 
     @classmethod
     def of(cls, function: StateFunction) -> _Traits:
+        watch = function.mod_watch
         return cls(
             function,
             self_refreshing=bool(function.hook("SELF_REFRESH")),
@@ -50,7 +51,7 @@ class _Traits(Record):
             of_one_file=_of_one_file(function) if function.is_built_in else None,
             of_many=_of_many(function) if function.is_built_in else None,
             checks_itself="check_cmd" in schema.known(function.function),
-            reaction_arguments=_known(function.mod_watch),
+            reaction_arguments=schema.known(watch) if watch else frozenset(),
             providers=function.hook("PROVIDERS"),
         )
 
@@ -65,10 +66,6 @@ class _Traits(Record):
 
     def writes_many(self, chunk: Chunk) -> bool:
         return self.of_many is not None and self.of_many.issuperset(chunk.args)
-
-
-def _known(function: Callable[..., Any] | None) -> frozenset[str]:
-    return schema.known(function) if function else frozenset()
 
 
 def _of_one_file(function: StateFunction) -> frozenset[str] | None:

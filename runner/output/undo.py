@@ -85,8 +85,10 @@ def _summary(undo: Undo, dry: bool) -> str:
     restored, left_out = undo.restored, len(undo.refused) + len(undo.unknown)
     if not undo.steps and not undo.unknown:
         return "All is as it was before this run."
-    verb, rest = ("Would restore", "would be left out") if dry else ("Restored", _were(left_out))
-    return f"{verb} {_counted(restored)}{f'; {left_out} {rest}' if left_out else ''}."
+    verb, were = (
+        ("Would restore", "would be") if dry else ("Restored", "was" if left_out == 1 else "were")
+    )
+    return f"{verb} {_counted(restored)}{f'; {left_out} {were} left out' if left_out else ''}."
 
 
 def _counted(steps: tuple[UndoStep, ...]) -> str:
@@ -94,10 +96,6 @@ def _counted(steps: tuple[UndoStep, ...]) -> str:
     others = len(steps) - paths
     more = counted(others, "other part") + " of the machine" if others else ""
     return " and ".join(filter(None, [counted(paths, "path") if paths or not others else "", more]))
-
-
-def _were(number: int) -> str:
-    return "was left out" if number == 1 else "were left out"
 
 
 def _reactions(undone: Undone, dry: bool, react: bool) -> Iterator[str]:
@@ -112,12 +110,8 @@ def _reactions(undone: Undone, dry: bool, react: bool) -> Iterator[str]:
     if undone.reactions:
         return
     who = ", ".join(map(str, watchers))
-    verb = "watches" if len(watchers) == 1 else "watch"
+    verb, reacts = ("watches", "it reacts") if len(watchers) == 1 else ("watch", "they react")
     if react:
         yield f"{who} {verb} what {'would be' if dry else 'is'} restored and would react."
     else:
-        yield f"{who} {verb} what is restored; with --react {_they(len(watchers))} too."
-
-
-def _they(number: int) -> str:
-    return "it reacts" if number == 1 else "they react"
+        yield f"{who} {verb} what is restored; with --react {reacts} too."

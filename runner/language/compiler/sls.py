@@ -225,7 +225,8 @@ class Sls:
         if not (self.problems and self._failed(before)):
             declaration.bodies[state] = body
         else:  # its mistake is reported; nothing else of it is, nor of those that refer to it
-            self.lost += [declaration.id, *map(str, _names(body))]
+            names = [str(item.value) for item in body.items if item.key in ("name", "names")]
+            self.lost += [declaration.id, *names]
 
     def _of_top_file(self, declaration: Declaration, key: str, at: Place) -> None:
         self._problem(
@@ -379,7 +380,3 @@ class Sls:
             else:
                 hint = "write `- NAME`, `- sls: NAME` or `- id: ID`, each on a line of its own"
                 self._problem(f"Invalid exclude {entry!r} in SLS {self.name}", at, hint)
-
-
-def _names(body: Body) -> list[Value]:
-    return [item.value for item in body.items if item.key in ("name", "names")]
