@@ -47,13 +47,11 @@ def lay_over(
     merge: Mapping[str, Any] | None,
     default: str,
     base: str | None,
-    lists: bool = False,
 ) -> Any:
     """Lay an entry (else the default's) over the base's entry, and `merge` over both;
     `lookup` is not changed.
 
-    lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be
-    laid over the base, is not a mapping.
+    Raises RunnerError when `merge`, or what is to be laid over the base, is not a mapping.
     """
     if entry is MISSING or entry is None:
         entry = lookup.get(default)
@@ -71,5 +69,5 @@ def lay_over(
             raise RunnerError(
                 "filter_by merge argument must be a dictionary.", hint=f"it was given {merge!r}"
             )
-        result = copied(merge) if result is None else update(result, copied(merge), lists=lists)
+        result = copied(merge) if result is None else update(result, copied(merge))
     return result

@@ -71,11 +71,9 @@ def contents(text: str | file.Edited, encoding: str | None = None) -> file.Conte
     return text.encode(encoding or "utf-8", "surrogateescape") if isinstance(text, str) else text
 
 
-def write_text(
-    name: str, text: str | file.Edited, backup: str | None = None, encoding: str | None = None
-) -> None:
+def write_text(name: str, text: str | file.Edited, encoding: str | None = None) -> None:
     """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
-    file.write(name, contents(text, encoding), backup=backup)
+    file.write(name, contents(text, encoding))
 
 
 def spaced_diff(old: str, new: str) -> str:

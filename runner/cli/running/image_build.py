@@ -18,7 +18,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -142,9 +142,9 @@ def first_boot(report: Report) -> str:
     return "".join(dict.fromkeys(["\nLeft to the first boot:\n", *lines])) if lines else ""
 
 
-def _epoch(environ: Mapping[str, str] = os.environ) -> int | None:
+def _epoch() -> int | None:
     """What nothing in the image is to be younger than; None for no limit. Raises UsageError."""
-    given = environ.get(EPOCH)
+    given = os.environ.get(EPOCH)
     if not given:
         return None
     if not re.fullmatch("[0-9]{1,11}", given):

@@ -112,17 +112,13 @@ class Registry:
         self,
         tree_folders: Mapping[str, list[str]],
         opts: Mapping[str, Any] | None = None,
-        extra: Mapping[str, Callable[..., Any]] | None = None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
-        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution
-        functions of the engine.
-
-        seen: is shown each file of the tree before it is loaded.
+        """tree_folders: kind (states, modules, grains, utils) -> folders. seen: is shown each file
+        of the tree before it is loaded.
         """
         self.seen = seen
         self.opts = opts or {}
-        self.extra = dict(extra or {})
         self._folders = {kind: list(folders) for kind, folders in tree_folders.items()}
         self._libraries = {kind: library(kind) for kind in ("states", "modules")}
         self._trees: dict[str, TreeModules] = {}
@@ -331,8 +327,6 @@ class Registry:
 
     def _find_function(self, name: str, ready: bool = True) -> Callable[..., Any]:
         module_name, _, function_name = name.partition(".")
-        if name in self.extra and module_name not in self._tree("modules").names():
-            return self.extra[name]
         unavailable: UnavailableError | None = None
         try:
             for module in self._modules("modules", module_name):
@@ -349,7 +343,7 @@ class Registry:
             raise
         except UnavailableError as reason:
             unavailable = reason
-        function = self.extra.get(name) or self._of_itself(name)
+        function = self._of_itself(name)
         if function is None:
             raise unavailable or salt_object.UnknownFunction(
                 f"'{name}' is not available", hint=self.function_hint(name)
@@ -392,14 +386,12 @@ class Registry:
 
     def functions(self, module: str) -> list[str]:
         """The names of the execution functions of a module."""
-        extra = [name.partition(".")[2] for name in self.extra if name.startswith(f"{module}.")]
-        extra += SYS if module == "sys" else ()
+        extra = SYS if module == "sys" else ()
         return sorted({*self._names("modules", module), *extra})
 
     def modules(self) -> list[str]:
         """The names of all execution modules."""
-        extra = {"sys", *(name.partition(".")[0] for name in self.extra)}
-        return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
+        return sorted({*self._libraries["modules"], *self._tree("modules").names(), "sys"})
 
     def has_module(self, name: str) -> bool:
         """Return whether there is an execution module of this name."""

@@ -178,16 +178,16 @@ def text(formulas: Sequence[Locked], before: str = "") -> str:
     are kept.
     """
     facts = {item.name: {key: getattr(item, key) for key in _KEYS} for item in formulas}
-    return HEADER + as_yaml("formulas", facts, _comments(before))
+    return HEADER + as_yaml(facts, _comments(before))
 
 
 def as_yaml(
-    key: str, formulas: Mapping[str, Mapping[str, str]], comments: Mapping[str, list[str]] = {}
+    formulas: Mapping[str, Mapping[str, str]], comments: Mapping[str, list[str]] = {}
 ) -> str:
     """Facts of formulas as YAML, sorted by name; without those that are empty. comments: lines to
     stand above a formula.
     """
-    lines = [f"{key}:" if formulas else f"{key}: {{}}"]
+    lines = ["formulas:" if formulas else "formulas: {}"]
     for name, facts in sorted(formulas.items()):
         lines += [*comments.get(name, ()), f"  {scalar(name)}:"]
         lines += [f"    {fact}: {scalar(value)}" for fact, value in facts.items() if value]

@@ -38,7 +38,7 @@ def vendor(formulas: Sequence[Installed], directory: str) -> None:
     except OSError as error:
         where = error.filename or directory
         raise RunnerError(f"{where}: {error.strerror or error}", code=CODE) from None
-    write_whole(os.path.join(directory, NOTE), _HEADER + as_yaml("formulas", noted))
+    write_whole(os.path.join(directory, NOTE), _HEADER + as_yaml(noted))
 
 
 def _is_there(directory: str, name: str) -> bool:

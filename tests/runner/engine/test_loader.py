@@ -101,7 +101,7 @@ def registry(tmp_path: Path) -> Registry:
     folders = {
         kind: [str(tmp_path / f"_{kind}")] for kind in ("states", "modules", "grains", "utils")
     }
-    return Registry(folders, {"id": "me"}, {"engine.ping": lambda: True})
+    return Registry(folders, {"id": "me"})
 
 
 def test_a_classic_state_of_the_tree(registry: Registry, tmp_path: Path) -> None:
@@ -163,7 +163,6 @@ def test_execution_functions(registry: Registry) -> None:
         assert registry.function("mine.grain")() == "Debian"
     assert registry.function("mine.ids")() == ["me"]
     assert registry.function("nicer.hello")() == "hi"
-    assert registry.function("engine.ping")() is True
     # besides those of the built-in mine
     assert {"grain", "ids", "twice"} < set(registry.functions("mine"))
     assert not registry.has_function("mine.twofold")
