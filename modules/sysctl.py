@@ -13,6 +13,7 @@ from functools import lru_cache
 from modules import _paths, cmd, file
 from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import LinesBy, encoded, once_a_line, one_line, split
+from modules.file.differences import shown
 from modules.service import systemd
 from runner.api import (
     ABSENT,
@@ -61,7 +62,7 @@ def get(name: str) -> str:
 
     {{ salt['sysctl.get']('net.ipv4.ip_forward') }}
     """
-    return _shown(_running(name))
+    return shown(_running(name))
 
 
 def _running(name: str) -> str:
@@ -73,11 +74,6 @@ def _running(name: str) -> str:
         return " ".join(file.read_bytes(path).decode("utf-8", "surrogateescape").split())
     except StateFailed:
         return ""
-
-
-def _shown(text: str) -> str:
-    """A text for templates and JSON, which have no bytes that are no UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @for_states
@@ -121,7 +117,7 @@ def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
     found = _by_name(file.text_to_edit(path)).values()
-    return {(_parsed(lines[-1]) or ("",))[0]: _shown(_value(lines)) for lines in found}
+    return {(_parsed(lines[-1]) or ("",))[0]: shown(_value(lines)) for lines in found}
 
 
 @for_states

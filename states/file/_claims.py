@@ -77,11 +77,9 @@ def _serialized(name: str, arguments: Arguments) -> Claim:
 
 
 def _tree(name: str, arguments: Arguments) -> Claim:
-    source = arguments.get("source")
     narrowed = any(arguments.get(key) is not None for key in ("include_pat", "exclude_pat"))
     narrowed |= arguments.get("replace") is False or arguments.get("maxdepth") is not None
-    whole = isinstance(source, str) and not narrowed
-    return Claim(TREE, name, source=str(source) if whole else "")
+    return Claim(TREE, name, source="" if narrowed else str(arguments.get("source")))
 
 
 def _block(name: str, arguments: Arguments) -> Claim:

@@ -224,7 +224,7 @@ class _KeyEdit:
         """The line as it should be; an empty text for one key too many."""
         plain = self._is_of(line, key)
         setting = line if plain else line.lstrip(self.uncomment or None)
-        if not plain and not self._is_of(setting, key):
+        if not self._is_of(setting, key):
             return line
         key_text, present_value = setting[: len(key)], setting[len(key + self.separator) :]
         times = self.seen.get(key, 0)

@@ -363,6 +363,7 @@ HASH_FILES = [
     (f"SHA256 (f.tar) = {SHA}\nSHA256 (g.tar) = {'b' * 64}\n", ("sha256", SHA)),
     (f"f.tar {SHA}\n", ("sha256", SHA)),
     (f"{SHA}\n", ("sha256", SHA)),
+    (f"{SHA}  renamed.tar\n", ("sha256", SHA)),
     (f"sha256={SHA}\n", ("sha256", SHA)),
 ]
 

@@ -76,6 +76,8 @@ PENDING = """
   file.managed: [contents: x, validate: no-such-program -t]
 {tmp}/no command:
   file.managed: [contents: x, validate: "'"]
+{tmp}/silent:
+  file.managed: [contents: x, validate: /bin/false]
 {tmp}/there:
   file.line:
     [mode: ensure, content: broken, after: first, validate: '{tmp}/visudo -cf', backup: .old]
@@ -95,7 +97,8 @@ def test_what_a_dry_run_knows(machine: Machine, visudo: Path) -> None:
         os.path.basename(key): each for key, each in machine.results("sls", "all", code=2).items()
     }
     assert "validate 'no-such-program -t' cannot be run" in dry["no program"]["comment"]
-    for name in ("no program", "no command", "there"):
+    assert "(no word of /bin/false)" in dry["silent"]["comment"]
+    for name in ("no program", "no command", "there", "silent"):
         assert (dry[name]["result"], dry[name]["comment"]) == (False, real[name]["comment"])
     assert real["by a script to come"]["result"] is True
     assert sorted(os.listdir(machine.folder)).count("there.old") == 0
