@@ -85,24 +85,15 @@ def copy(
     _lines.make_parent(name, dir_mode or folder_mode(mode), _text(user), _text(group))
     if occupied and (file.is_dir(name) or file.is_dir(source)):
         file.remove(name)
-    if preserve or file.is_dir(source):
-        file.copy(source, name, preserve=preserve)
+    if preserve:
+        file.copy(source, name, preserve=True)
     else:
         file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
-    if not preserve and file.is_dir(source):
-        _set_owner(name, _text(user), _text(group), mode)
     return f'Copied "{source}" to "{typed_name}"'
 
 
 def _text(value: str | int | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _set_owner(name: str, user: str | None, group: str | None, mode: str | None) -> None:
-    if user is not None or group is not None:
-        file.chown(name, user, group)
-    if mode is not None:
-        file.set_mode(name, mode)
 
 
 def _is_copy(name: str, source: str, wanted: Permissions | None) -> bool:

@@ -66,7 +66,7 @@ def copy(
 ) -> None:
     """Copy a file or a folder, links in it as links.
 
-    preserve: mode, times and owner too. mode, user, group: of a file's copy.
+    preserve: mode, times and owner too. mode, user, group: of the copy; not of what is in a folder.
     """
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     with place(old, follow=True) as source:
@@ -77,12 +77,12 @@ def copy(
             if source.is_dir() and not target.is_dir():
                 target.refuse_too_large(_needed_below(old))
                 if overlay() is None:
-                    _copy_aside(source, target, preserve)
+                    _copy_aside(source, target, owner, preserve)
                     return
             copy_place(source, target, owner, preserve)
 
 
-def _copy_aside(source: Place, target: Place, preserve: bool) -> None:
+def _copy_aside(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     """Copy a folder to a hidden name first: after a kill all of it is there, or nothing."""
     beside = target.beside()
     hidden, beside.path = beside.path, target.path  # the one that messages name
@@ -92,7 +92,7 @@ def _copy_aside(source: Place, target: Place, preserve: bool) -> None:
             beside.remove()
 
     try:
-        copy_place(source, beside, Owner(), preserve, durable=False)
+        copy_place(source, beside, owner, preserve, durable=False)
         if beside.folder_becomes_later(target, put_away):
             return
         write_at_once()
@@ -129,7 +129,7 @@ def copy_place(
         if pinned.is_link:
             _copy_link(pinned, target, preserve)
         elif pinned.is_dir:
-            _copy_folder(source, target, preserve, special, durable)
+            _copy_folder(source, target, owner, preserve, special, durable)
         elif bits.S_ISREG(pinned.at.st_mode):
             _copy_file(source, target, owner, preserve, durable)
         elif special:
@@ -176,7 +176,7 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool, durab
 
 
 def _copy_folder(
-    source: Place, target: Place, preserve: bool, special: bool, durable: bool
+    source: Place, target: Place, owner: Owner, preserve: bool, special: bool, durable: bool
 ) -> None:
     """Private until all is in it."""
     is_new = not target.is_dir()
@@ -191,7 +191,9 @@ def _copy_folder(
         if preserve:
             preserve_from(old.pin, new.pin)
         elif is_new:
-            new.pin.chmod(bits.S_IMODE(old.pin.at.st_mode))
+            mode = bits.S_IMODE(old.pin.at.st_mode)
+            new.pin.chown(owner.uid, owner.gid)
+            new.pin.chmod(mode if owner.mode is None else owner.mode)
 
 
 def preserve_from(source: Pinned, target: Pinned) -> None:

@@ -7,6 +7,7 @@ import signal
 
 import pytest
 from command import Machine
+from needing import needs_root
 
 # argument: how many names a run has made beside the target, or given, when it is killed
 KILLED = """
@@ -42,3 +43,20 @@ def test_a_copy_of_a_folder_is_whole_after_a_kill(machine: Machine, steps: int) 
     assert target.stat().st_mode & 0o777 == 0o750
     machine("undo")
     assert not target.exists()
+
+
+@needs_root("to give files away")
+def test_a_copy_of_a_folder_has_the_rights_that_are_asked_for(machine: Machine) -> None:
+    (machine.folder / "source/in").mkdir(parents=True)
+    rights = {"user": "daemon", "group": "adm", "mode": "0710"}
+    words = [
+        f"source={machine.folder}/source",
+        *(f"{key}={value}" for key, value in rights.items()),
+    ]
+    words = ["single", "file.copy", f"name={machine.folder}/copy", *words, "force=true"]
+    dry, real, again = ([*machine.results(*words, *test).values()] for test in (["--test"], [], []))
+    assert dry[0]["changes"] == real[0]["changes"] and real[0]["result"], real
+    assert not again[0]["changes"], again
+    there = machine.folder / "copy"
+    assert (there.owner(), there.group(), there.stat().st_mode & 0o777) == ("daemon", "adm", 0o710)
+    assert (there / "in").owner() == "root"
