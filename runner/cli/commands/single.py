@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from runner.cli.parsing import usage
 from runner.cli.parsing.option_spec import Annotated, argument
 from runner.cli.running import planning
 from runner.cli.running.options import (
@@ -52,6 +53,8 @@ def single(
         named = {"name": positional.pop(0), **named}
     if positional:
         raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
+    if "test" in named:  # nobody who writes it wants a real run
+        raise UsageError("'test' is not an argument", hint=usage.as_option("test="))
     options = options_of(common)
     if common.plan or common.sign_key:
         return planning.carried_out(common, options, "single", [function], named)
