@@ -196,9 +196,11 @@ def test_the_owner_of_links_or_of_what_they_point_to(tmp_path: Path, follow: boo
     (tmp_path / "aside").write_text("x")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "link").symlink_to(tmp_path / "aside")
-    apply(directory, f"{tmp_path}/d", user="daemon", recurse=["user"], follow_symlinks=follow)
-    owners = (tmp_path / "d" / "link").lstat().st_uid, (tmp_path / "aside").stat().st_uid
-    assert owners == ((0, 1) if follow else (1, 0))
+    both = {"user": "daemon", "group": "daemon"}
+    apply(directory, f"{tmp_path}/d", **both, recurse=["user"], follow_symlinks=follow)
+    there = (tmp_path / "d" / "link").lstat(), (tmp_path / "aside").stat()
+    assert tuple(at.st_uid for at in there) == ((0, 1) if follow else (1, 0))
+    assert {at.st_gid for at in there} == {0}, "`recurse` says what of them is for what is inside"
 
 
 def test_a_link_whose_folder_has_another_mode_is_told(machine: Machine) -> None:
