@@ -137,5 +137,6 @@ SCENARIOS = [
     Scenario("file.hardlink name={tmp}/folder force=true", T, target, fails="to directory"),
     Scenario("file.hardlink user=no-one-here", T, target, fails="User no-one-here does not"),
     Scenario("file.hardlink target={tmp}/folder", T, target, fails="from directory"),
+    Scenario("file.hardlink name={tmp}/a/b/l", T, target, fails="for hard link is not present"),
     Scenario("file.hardlink", T, fails="does not exist"),
 ]
