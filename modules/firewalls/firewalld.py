@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
+from typing import overload
 
 from modules import cmd
 from modules._machine.processes import needs
-from runner.api import StateFailed, changer
+from runner.api import StateFailed, changer, for_states
 from runner.api.offline import is_offline
 
 NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module
-NOT_RUNNING = 252
+NOT_RUNNING, NO_ZONE = 252, 112
 RELOAD = ("--reload",)
 
 
@@ -54,15 +56,48 @@ def zone(name: str) -> dict[str, list[str]]:
 
     {{ salt['firewalld.zone']('public').services | json }}
     """
+    return _settings(_ask("--permanent", f"--zone={name}", "--list-all"))
+
+
+@for_states
+def find_zone(name: str, permanent: bool = True) -> dict[str, list[str]] | None:
+    """The settings of a zone; None when there is none. permanent: as of firewalld.get_zones."""
+    text = _ask(*_kept(permanent, name), "--list-all", absent=NO_ZONE)
+    return None if text is None else _settings(text)
+
+
+def _settings(text: str) -> dict[str, list[str]]:
     settings: dict[str, list[str]] = {}
     key = ""
-    for line in _ask("--permanent", f"--zone={name}", "--list-all").splitlines():
+    for line in text.splitlines():
         if line.startswith("\t"):
             settings.setdefault(key, []).append(line.strip())
         elif line.startswith("  "):
             key, _, values = line.strip().partition(":")
             settings[key] = values.split()
     return settings
+
+
+@for_states
+def refused(option: str, elements: Sequence[str]) -> str | None:
+    """Return what firewalld says of elements that no zone can have; None where it takes them.
+
+    option: How firewall-cmd calls them: rich-rule, port, ...
+    """
+    done = _query(["--permanent"], option, elements)
+    return found[0] if (found := re.search(r"INVALID_\w+: .*", done.error_text)) else None
+
+
+@for_states
+def is_in_force(zone: str, option: str, elements: Sequence[str]) -> bool:
+    """Return whether a zone has elements now, whatever its permanent configuration says."""
+    done = _query([f"--zone={zone}"], option, elements)
+    return not re.search(r"\bno$", done.stdout, re.MULTILINE)
+
+
+def _query(where: Sequence[str], option: str, elements: Sequence[str]) -> cmd.Completed:
+    asked = (f"--query-{option}={element}" for element in elements)
+    return cmd.probe(_argv([*where, *asked]))
 
 
 def service(name: str) -> dict[str, list[str]]:
@@ -154,12 +189,19 @@ def _argv(words: Sequence[str]) -> list[str]:
     ]
 
 
-def _ask(*words: str) -> str:
+@overload
+def _ask(*words: str) -> str: ...
+@overload
+def _ask(*words: str, absent: int) -> str | None: ...
+def _ask(*words: str, absent: int = 0) -> str | None:
+    """What firewall-cmd answers; None where it ends with the status `absent`."""
     argv = _argv(words)
     needs(argv[0], "firewalld")
     done = cmd.probe(argv)
     if done.retcode == NOT_RUNNING:
         raise StateFailed("firewalld is not running", missing=("service", "firewalld"))
+    if done.retcode and done.retcode == absent:
+        return None
     if done.retcode:
         raise StateFailed(f"firewall-cmd {' '.join(words)}: {done.error_text}")
     return done.stdout

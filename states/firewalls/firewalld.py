@@ -3,14 +3,28 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from modules.firewalls import firewalld
-from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import (
+    Check,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Record,
+    StateFailed,
+    promised,
+)
 from runner.api.kinds import comes_after
+from runner.api.near import closest
+from runner.api.offline import is_offline
 from states._tools import explained
+from states.firewalls._firewalld import normal
 
 DECIDES = {"present": "default masquerade"}
 
@@ -24,6 +38,20 @@ def _no_port(text: str) -> str | None:
 
 
 Port = Annotated[Line, Check(_no_port, "such as `8080/tcp` or `9000-9010/udp`")]
+
+
+def _no_source(text: str) -> str | None:
+    if re.fullmatch(r"ipset:\S+|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", text):
+        return None
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return f"expected an address, a network, the address of a card or ipset:NAME, not {text}"
+    return None
+
+
+Source = Annotated[Line, Check(_no_source)]
+RELOADED = "what it has in force"
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
 
 
@@ -53,7 +81,7 @@ def present(
     prune_services: bool = False,
     interfaces: OneOrMany[Line] | None = None,
     prune_interfaces: bool = False,
-    sources: OneOrMany[Line] | None = None,
+    sources: OneOrMany[Source] | None = None,
     prune_sources: bool = False,
     rich_rules: OneOrMany[Line] | None = None,
     prune_rich_rules: bool = False,
@@ -106,42 +134,67 @@ def present(
             prune_rich_rules,
         ),
     ]
-    zones = firewalld.list_zones()
-    now = firewalld.zone(name) if name in zones else {}
-    changes: dict[str, Any] = {} if name in zones else {name: {"old": zones, "new": name}}
-    steps: list[Sequence[str]] = (
-        [] if name in zones else [("--permanent", f"--new-zone={name}"), ("--reload",)]
-    )
+    now = firewalld.find_zone(name)
+    changes: dict[str, Any] = {}
+    steps: list[Sequence[str]] = []
+    if now is None:
+        changes[name] = {"old": firewalld.list_zones(), "new": name}
+        steps += [("--permanent", f"--new-zone={name}"), ("--reload",)]
+    taken = now is None or is_offline() or promised("firewalld", RELOADED)
+    in_force = None if taken else firewalld.find_zone(name, permanent=False)
+    now = now or {}
     if default and (standard := firewalld.default_zone()) != name:
         changes["default"] = {"old": standard, "new": name}
         steps.append((f"--set-default-zone={name}",))
     hides = now.get("masquerade") == ["yes"]
-    if masquerade is not None and masquerade is not hides:
+    running = hides if in_force is None else in_force.get("masquerade") == ["yes"]
+    if masquerade is not None and (hides, running) != (masquerade, masquerade):
         word = "set" if masquerade else "disabled"
-        changes["masquerade"] = {"old": hides or "", "new": f"Masquerading successfully {word}."}
-        steps.append(
-            ("--permanent", f"--zone={name}", f"--{'add' if masquerade else 'remove'}-masquerade")
-        )
+        changes["masquerade"] = {"old": running or "", "new": f"Masquerading successfully {word}."}
+        verb = "add" if masquerade else "remove"
+        steps += [("--permanent", f"--zone={name}", f"--{verb}-masquerade")]
     for part in parts:
         old = now.get(part.says, [])
         new = _new_list(part, old)
+        show = _shown_forwards if part.key == "port_fwd" else list
         if set(new) != set(old):
-            _refuse_unknown(part, old)
-            show = _shown_forwards if part.key == "port_fwd" else list
+            _refuse(part, [element for element in new if element not in old])
             changes[part.key] = {"old": show(old), "new": show(new)}
             steps += _steps(name, part.option, old, new)
+        elif in_force is not None and (missing := _not_in_force(name, part, new, in_force)):
+            before = in_force.get(part.says, [])
+            changes[part.key] = {"old": show(before), "new": show([*before, *missing])}
     return (yield from _configured(name, changes, steps))
 
 
 def _new_list(part: Part, old: list[str]) -> list[str]:
-    """The list as it is to be; pruning without a list is not meant."""
-    wanted = part.wanted or []
+    """The list as it is to be, what is there as firewalld writes it; pruning without a list is not
+    meant.
+    """
+    there = {normal(part.key, element): element for element in old}
+    asked = [there.get(normal(part.key, element), element) for element in part.wanted or []]
     remaining = [
         element
         for element in old
-        if element in wanted or not (part.prune and part.wanted is not None)
+        if element in asked or not (part.prune and part.wanted is not None)
     ]
-    return [*remaining, *(element for element in wanted if element not in old)]
+    return [*remaining, *(element for element in dict.fromkeys(asked) if element not in old)]
+
+
+def _not_in_force(
+    name: str, part: Part, new: Sequence[str], in_force: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """What is kept for the next start and is not in force: somebody took it away, or a run was
+    killed before firewalld took it. Interfaces are left out: others, too, say where they belong.
+    """
+    if part.key == "interfaces" or not part.wanted:
+        return []
+    asked = {normal(part.key, element) for element in part.wanted}
+    now = in_force.get(part.says, ())
+    others = [each for each in new if each not in now and normal(part.key, each) in asked]
+    # of ports that follow each other it makes one range
+    there = not others or firewalld.is_in_force(name, part.option, others)
+    return [] if there else others
 
 
 def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[Sequence[str]]:
@@ -150,18 +203,32 @@ def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[S
     yield from ((*where, f"--remove-{option}={element}") for element in old if element not in new)
 
 
-def _refuse_unknown(part: Part, old: list[str]) -> None:
-    """Fail for services and kinds of ICMP that firewalld does not know."""
-    look = {"services": firewalld.get_services, "icmp_types": firewalld.get_icmp_types}.get(
-        part.key
-    )
-    known = look() if look else []
-    for element in part.wanted or []:
-        if look and element not in known and element not in old:
-            what = "service" if part.key == "services" else "kind of ICMP"
-            raise StateFailed(
-                f"firewalld knows no {what} {element!r}", missing=("firewalld", element)
-            )
+def _refuse(part: Part, added: Sequence[str]) -> None:
+    """Fail for what firewalld does not know, or would refuse. A rich rule of a service that is not
+    there would be taken, and let firewalld fail when it reads it.
+    """
+    named = {
+        "services": [("service", element) for element in added],
+        "icmp_types": [("icmp", element) for element in added],
+        "rich_rules": [it for rule in added for it in RULE_NAMES.findall(rule)],
+    }
+    for what, element in named.get(part.key, []):
+        look, kind = KNOWN[what]
+        known = look()
+        if element not in known:
+            near = closest(element, known)
+            meant = f": did you mean {near}?" if near else ""
+            problem = f"firewalld knows no {kind} {element!r}{meant}"
+            raise StateFailed(problem, missing=("firewalld", element))
+    if added and (answer := firewalld.refused(part.option, added)):
+        raise StateFailed(f"firewalld refuses {part.key}: {answer}")
+
+
+KNOWN = {
+    "service": (firewalld.get_services, "service"),
+    "icmp": (firewalld.get_icmp_types, "kind of ICMP"),
+}
+RULE_NAMES = re.compile(r'\b(service|icmp)(?:-block|-type)? name="([^"]*)"')
 
 
 def _forward(text: str) -> str:
@@ -193,13 +260,14 @@ def _shown_forwards(forwards: list[str]) -> list[dict[str, str]]:
 
 def _quoted(rule: str) -> str:
     """A rich rule with its values in quotes, as firewalld writes it."""
-    return re.sub(r'([\w-]+)=([^"\s]\S*)', r'\1="\2"', rule)
+    return re.sub(r"""([\w-]+)=(?:'([^']*)'|([^'"\s]\S*))""", r'\1="\2\3"', rule)
 
 
 def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str]]) -> Planned:
     if not changes:
         return f"'{name}' is already in the desired state."
-    yield Plan(changes, f"Configuration for '{name}' will change.", provides=[("firewalld", name)])
+    facts = [("firewalld", name), ("firewalld", RELOADED)]
+    yield Plan(changes, f"Configuration for '{name}' will change.", provides=facts)
     with explained("Error"):
         firewalld.change(steps)
     return f"'{name}' was configured."

@@ -69,3 +69,59 @@ def test_what_is_let_in(debian: Debian) -> None:
     }.items():
         assert answer in debian.runner("call", *f"firewalld.{call}".split()).stdout
     assert "- " not in debian.runner("call", "firewalld.get_interfaces", "public").stdout
+
+
+WRITTEN = """
+work:
+  firewalld.present:
+    - ports: [http/tcp, 4505-4506/tcp, 4507/tcp, 4600-4600/tcp]
+    - prune_ports: True
+drop:
+  firewalld.present:
+    - prune_rich_rules: True
+    - rich_rules:
+      - rule family="ipv4" source address="10.0.0.0/8" port protocol="tcp" port="22" accept
+      - rule service name='http' limit value=5/minute accept
+      - rule family=ipv4 source NOT address=10.0.0.1 log prefix="a b" limit value=3/second drop
+"""
+REFUSED = """
+unknown element acept: {firewalld.present: [name: work, rich_rules: rule family=ipv4 acept]}
+"'sshd': did you mean ssh?":
+  firewalld.present: [{name: work, rich_rules: [rule service name=sshd accept]}]
+"INVALID_PORT: 22x": {firewalld.present: [{name: work, port_fwd: "22x:22:tcp:"}]}
+"""
+
+
+def test_what_firewalld_writes_in_its_own_way_is_there(debian: Debian) -> None:
+    """A rule or a port that it writes otherwise than the SLS would be added and pruned in turns."""
+    debian.run("apt-get -q install firewalld; systemctl start firewalld")
+    debian.tree(wall=WRITTEN, refused=REFUSED)
+    kept = "cat /etc/firewalld/zones/*.xml; firewall-cmd --zone=drop --list-all"
+    assert debian.results("sls", "wall")["drop"]["changes"]
+    before = debian.read(kept)
+    assert not [name for name, each in debian.results("sls", "wall").items() if each["changes"]]
+    assert debian.read(kept) == before
+    for arguments in (["--test"], []):
+        results = debian.results("sls", "refused", *arguments, code=2)
+        assert [name in it["comment"] for name, it in results.items()] == [True] * 3, results
+    assert debian.read(kept) == before
+
+
+def test_what_is_kept_but_not_in_force_is_put_in_force(debian: Debian) -> None:
+    """As after a run that was killed before firewalld took what it had written."""
+    debian.run("apt-get -q install firewalld; systemctl start firewalld")
+    debian.tree(wall=WRITTEN)
+    debian.results("sls", "wall")
+    in_force = "firewall-cmd --zone=drop --list-all; firewall-cmd --zone=work --list-all"
+    before = debian.read(in_force)
+    debian.run("firewall-cmd --zone=work --remove-port=80/tcp")
+    debian.run(
+        "firewall-cmd --zone=drop --remove-rich-rule='rule service name=http accept limit"
+        " value=5/m'"
+    )
+    dry = debian.results("sls", "wall", "--test")
+    assert "80/tcp" in dry["work"]["changes"]["ports"]["new"]
+    assert [it["result"] for it in dry.values()] == [None, True], "the first one has all reloaded"
+    real = debian.results("sls", "wall")
+    assert [bool(it["changes"]) for it in real.values()] == [True, False]
+    assert sorted(debian.read(in_force).split()) == sorted(before.split())
