@@ -83,7 +83,7 @@ class Secrets:
         someone said so.
         """
         value = value.strip()
-        if named and is_none(value):  # where a key lies is no secret
+        if value == "None" or (named and is_none(value)):  # written for nothing; where a key lies
             return
         if len(value) < (SHORTEST_NAMED if named else SHORTEST) or value in self._values:
             return

@@ -293,6 +293,13 @@ def test_a_short_value_is_no_secret_for_its_key_alone() -> None:
     assert secrets.mask("root of geheim42") == f"root of {HIDDEN}"
 
 
+def test_what_a_template_writes_for_nothing_is_no_secret() -> None:
+    secrets = Secrets()
+    secrets.collect_named({"PASSWORD": "None"})
+    secrets.add("None")
+    assert secrets.mask("connect=None") == "connect=None"
+
+
 def test_what_a_listener_says_when_it_fails_has_no_secret() -> None:
     """It sees nothing more, and the others see all."""
 
