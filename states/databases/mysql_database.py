@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from modules.databases import mysql
-from modules.databases.mysql import Connection, MysqlServer
-from runner.api import Line, NonEmptyLine, Planned
+from modules.databases.mysql import Connection, DatabaseName, MysqlServer
+from runner.api import CommandFailed, Line, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
 from states.databases import _mysql
 from states.databases._mysql import REASON, SERVER
@@ -32,7 +35,7 @@ DATABASE = Kind(
 
 
 def present(
-    name: NonEmptyLine,
+    name: DatabaseName,
     character_set: Line | None = None,
     collate: Line | None = None,
     server: Connection = MysqlServer(),
@@ -52,7 +55,11 @@ def present(
     now = mysql.databases(server, name).get(name)
     it = f"DATABASE {mysql.name(name)}"
     words = f" CHARACTER SET {mysql.literal(character_set)}" if character_set else ""
-    words += f" COLLATE {mysql.literal(collate)}" if collate else ""
+    words += (collation := f" COLLATE {mysql.literal(collate)}" if collate else "")
+    if character_set and (now is None or _plain(now["character_set"]) != _plain(character_set)):
+        look = f"SELECT CONVERT('' USING {mysql.literal(character_set)}){collation}"
+        with _explained(f"Failed to {'create' if now is None else 'update'} database {name}"):
+            server.look(look)
     settings = [("character_set", character_set), ("collate", collate)]
     return DATABASE.present(
         now,
@@ -61,6 +68,15 @@ def present(
         lambda _: server.execute(f"ALTER {it}{words}"),
         name=name,
     )
+
+
+@contextlib.contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Say what a look would have been for, as the failure of the change would."""
+    try:
+        yield
+    except CommandFailed as failure:
+        raise StateFailed(f"{what} ({failure.message})", missing=failure.missing) from None
 
 
 def _setting(key: str, wanted: str, now: str) -> Property:
@@ -78,7 +94,7 @@ def _plain(name: str) -> str:
     return low.replace("utf8_", "utf8mb3_", 1) if low != "utf8" else "utf8mb3"
 
 
-def absent(name: NonEmptyLine, server: Connection = MysqlServer()) -> Planned:
+def absent(name: DatabaseName, server: Connection = MysqlServer()) -> Planned:
     """Make sure that there is no such database: what is in it is lost.
 
     name: The name of the database.

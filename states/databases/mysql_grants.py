@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from modules.databases import mysql
-from modules.databases.mysql import Connection, Level, MysqlServer, Rights
+from modules.databases.mysql import Connection, Host, Level, MysqlServer, Rights
 from runner.api import Check, Line, NameOrEmpty, Planned, StateFailed, promised
 from runner.api.claims import Trap
 from runner.api.kinds import Kind, Wording
@@ -70,7 +70,7 @@ def present(
     grant: RightsLine,
     database: Database,
     user: NameOrEmpty,
-    host: Line = "localhost",
+    host: Host = "localhost",
     grant_option: bool = False,
     escape: bool = True,
     revoke_first: bool = False,
@@ -136,7 +136,7 @@ def absent(
     grant: RightsLine,
     database: Database,
     user: NameOrEmpty,
-    host: Line = "localhost",
+    host: Host = "localhost",
     grant_option: bool = False,
     escape: bool = True,
     server: Connection = MysqlServer(),

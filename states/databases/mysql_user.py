@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules.databases import mysql
-from modules.databases.mysql import ChosenLogin, Connection, Login, MysqlServer
+from modules.databases.mysql import ChosenLogin, Connection, Host, Login, MysqlServer
 from runner.api import Line, Planned
 from runner.api.claims import Trap
 from runner.api.kinds import Kind, Property, Wording, comes_after
@@ -43,7 +43,7 @@ def traps(fun: str, name: str, host: object = None, **_: object) -> Iterator[Tra
 
 def present(
     name: Line,
-    host: Line = "localhost",
+    host: Host = "localhost",
     login: ChosenLogin = Login(),
     server: Connection = MysqlServer(),
 ) -> Planned:
@@ -65,6 +65,7 @@ def present(
     agrees = account is not None and login.agrees(account.methods, mariadb)
     if not agrees:
         login.refuse_remote_socket(host)
+        login.warn(account.methods if account else (), mariadb)
     how = "passwordless login" if login.passwordless else "the desired password"
     return USER.present(
         account,
@@ -78,7 +79,7 @@ def present(
     )
 
 
-def absent(name: Line, host: Line = "localhost", server: Connection = MysqlServer()) -> Planned:
+def absent(name: Line, host: Host = "localhost", server: Connection = MysqlServer()) -> Planned:
     """Make sure that there is no such account.
 
     name: The user of the account.

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 from modules.databases import postgres
-from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import Line, Name, NonEmptyLine, Planned, StateFailed
+from modules.databases.postgres import Connection, Identifier, PostgresServer, literal
+from runner.api import CommandFailed, Line, Name, Planned, StateFailed, here, promised
 from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
@@ -50,7 +51,7 @@ SELECT format('SCHEMA %I', nspname), pg_get_userbyid(nspowner) FROM pg_namespace
 
 
 def present(
-    name: NonEmptyLine,
+    name: Identifier,
     tablespace: Line | None = None,
     encoding: Line | None = None,
     lc_collate: Line | None = None,
@@ -100,6 +101,8 @@ def present(
             f"Database {name} has wrong parameters which couldn't be changed on fly. It has"
             f" {'; '.join(unfixable)}."
         )
+    if now is None:
+        _refuse_new(server, template, tablespace, encoding, [lc_collate, lc_ctype])
     inside = _foreign(server.within(name), owner) if now and owner and owner_recurse else []
     properties = [
         Property("Owner", owner, set=owned_by),
@@ -114,6 +117,45 @@ def present(
         server.within(name).execute(*inside)
 
     return DATABASE.present(now, create, properties, alter, name=name)
+
+
+def _refuse_new(
+    server: PostgresServer,
+    template: str | None,
+    tablespace: str | None,
+    encoding: str | None,
+    locales: Iterable[str | None],
+) -> None:
+    """Raise StateFailed for what the server would make no new database with."""
+    for kind, what, there in (
+        ("database", template, "FROM pg_database WHERE datname = {}"),
+        ("tablespace", tablespace, "FROM pg_tablespace WHERE spcname = {}"),
+    ):
+        if what and not promised(f"postgres_{kind}", what):
+            answer = _asked(server, f"EXISTS (SELECT {there.format(literal(what))})")
+            if answer is False:
+                title = "template database" if kind == "database" else kind
+                missing = (f"postgres_{kind}", what)
+                raise StateFailed(f'{title} "{what}" does not exist', missing=missing)
+    if encoding and _asked(server, f"pg_char_to_encoding({literal(encoding)})") == -1:
+        raise StateFailed(f"{encoding} is not a valid encoding name")
+    made = {chunk.name for chunk in here.chunks if chunk.function == "locale.present"}
+    for locale in {locale for locale in locales if locale} - made:
+        try:  # of this session alone, and of nothing in it
+            _asked(server, f"set_config('lc_monetary', {literal(locale)}, true)")
+        except CommandFailed as failure:
+            if "lc_monetary" not in failure.message:
+                raise
+            raise StateFailed(
+                f'invalid locale name: "{locale}"; locale.present generates it, and a server that'
+                " runs already takes it after a restart"
+            ) from None
+
+
+def _asked(server: PostgresServer, expression: str) -> Any:
+    """What an expression comes to; None on a server that is yet to come."""
+    rows = server.select(f"SELECT {expression} AS answer")
+    return rows[0]["answer"] if rows else None
 
 
 def _foreign(server: PostgresServer, owner: str) -> list[str]:
@@ -133,7 +175,7 @@ def _same(left: str, right: str) -> bool:
     return left.lower().replace("-", "") == right.lower().replace("-", "")
 
 
-def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
+def absent(name: Identifier, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such database.
 
     name: The name of the database.

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from modules.databases.postgres import Connection, PostgresServer, Role
-from runner.api import Group, NonEmptyLine, Planned
+from modules.databases.postgres import Connection, Identifier, PostgresServer, Role
+from runner.api import Group, Planned
 from states.databases import _postgres_role
 
 NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
@@ -15,7 +15,7 @@ GroupRole = Annotated[Role, Group({key: key for key in Role._fields if key not i
 
 
 def present(
-    name: NonEmptyLine, role: GroupRole = Role(), server: Connection = PostgresServer()
+    name: Identifier, role: GroupRole = Role(), server: Connection = PostgresServer()
 ) -> Planned:
     """Make sure that there is a group, and what it may.
 
@@ -29,7 +29,7 @@ def present(
     return _postgres_role.present(role, "group", name, server)
 
 
-def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
+def absent(name: Identifier, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such group.
 
     name: The name of the group.

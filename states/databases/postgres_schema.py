@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from modules.databases import postgres
-from modules.databases.postgres import Login, PostgresServer
-from runner.api import Line, Name, NonEmptyLine, Planned
+from modules.databases.postgres import Identifier, Login, PostgresServer
+from runner.api import Line, Name, Planned
 from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
@@ -36,7 +36,7 @@ NEW = {"public": {"owner": "pg_database_owner"}}
 
 
 def present(
-    dbname: Line, name: NonEmptyLine, owner: Name | None = None, server: Login = PostgresServer()
+    dbname: Line, name: Identifier, owner: Name | None = None, server: Login = PostgresServer()
 ) -> Planned:
     """Make sure that a database has a schema.
 
@@ -60,7 +60,7 @@ def present(
     return SCHEMA.present(now, lambda: it.create(options), properties, it.alter, **about)
 
 
-def absent(dbname: Line, name: NonEmptyLine, server: Login = PostgresServer()) -> Planned:
+def absent(dbname: Line, name: Identifier, server: Login = PostgresServer()) -> Planned:
     """Make sure that a database does not have a schema.
 
     dbname: The database that it is in.

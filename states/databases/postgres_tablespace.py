@@ -6,9 +6,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from modules import file
 from modules.databases import postgres
-from modules.databases.postgres import Connection, PostgresServer, literal
-from runner.api import AbsolutePath, Line, Name, NonEmptyLine, Planned, StateFailed
+from modules.databases.postgres import Connection, Identifier, PostgresServer, literal
+from runner.api import AbsolutePath, Line, Name, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
 from states.databases._postgres import SERVER, Entity, owned_by, require_owner
 from states.databases._wording import CREATED, REMOVED, UPDATED
@@ -33,7 +34,7 @@ SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,
 
 
 def present(
-    name: NonEmptyLine,
+    name: Identifier,
     directory: AbsolutePath,
     options: dict[Line, Any] | None = None,
     owner: Name | None = None,
@@ -60,6 +61,9 @@ def present(
             f" and recreating the tablespace. It is at {now['place']}."
         )
     require_owner(server, owner, (now or {}).get("owner"))
+    if now is None and server.is_local() and not file.is_dir(directory):
+        problem = f'Failed to create tablespace {name}: directory "{directory}" does not exist'
+        raise StateFailed(problem, missing=("file", directory))
     wanted = {key: str(value) for key, value in (options or {}).items()}
     settings = ", ".join(f"{postgres.quoted(key)} = {literal(wanted[key])}" for key in wanted)
     create = partial(
@@ -80,7 +84,7 @@ def present(
     return TABLESPACE.present(now, create, properties, it.alter, name=name, **about)
 
 
-def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
+def absent(name: Identifier, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such tablespace.
 
     name: The name of the tablespace.

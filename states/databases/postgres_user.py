@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from modules.databases.postgres import Connection, PostgresServer, Role
-from runner.api import Group, NonEmptyLine, Planned
+from modules.databases.postgres import Connection, Identifier, PostgresServer, Role
+from runner.api import Group, Planned
 from states.databases import _postgres_role
 
 NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
 
 
 def present(
-    name: NonEmptyLine,
+    name: Identifier,
     role: Annotated[Role, Group()] = Role(),
     server: Connection = PostgresServer(),
 ) -> Planned:
@@ -31,7 +31,7 @@ def present(
     return _postgres_role.present(role, "user", name, server)
 
 
-def absent(name: NonEmptyLine, server: Connection = PostgresServer()) -> Planned:
+def absent(name: Identifier, server: Connection = PostgresServer()) -> Planned:
     """Make sure that there is no such user.
 
     name: The name of the user.

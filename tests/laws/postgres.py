@@ -260,8 +260,13 @@ SCENARIOS = [
     ),
     on("language.absent name=nosuch maintenance_db=<db> user=null db_password=x", plans=False),
     on(
-        "tablespace.present name=<r>_t directory=/no/such",
+        "tablespace.present name=<r>_t directory=/proc",
         breaks="Failed to create tablespace",
+        **ALSO,
+    ),
+    on(
+        "tablespace.present name=<r>_t directory=/no/such",
+        fails='Failed to create tablespace <r>_t: directory "/no/such" does not exist',
         **ALSO,
     ),
     on("tablespace.present name=pg_default directory=/x", fails="not at the right location"),

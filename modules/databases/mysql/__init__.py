@@ -26,6 +26,7 @@ from modules.databases.mysql._grants import rights as read_rights
 from modules.databases.mysql._server import (
     SERVICES,
     Connection,
+    DatabaseName,
     MysqlServer,
     TolerantServer,
     account,
@@ -35,6 +36,7 @@ from modules.databases.mysql._server import (
 )
 from modules.databases.mysql._users import (
     ChosenLogin,
+    Host,
     Login,
     accounts,
     alteration,

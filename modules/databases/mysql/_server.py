@@ -13,7 +13,20 @@ from typing import Annotated, Any
 from modules import cmd, file
 from modules._texts.lines import one_line
 from modules.databases._new_server import CONNECT_SECONDS, is_local, is_new
-from runner.api import AbsolutePath, CommandFailed, Group, Line, Name, Record, Secret, changer, here
+from modules.databases._words import longer_than
+from runner.api import (
+    AbsolutePath,
+    Check,
+    CommandFailed,
+    Group,
+    Line,
+    Name,
+    NonEmptyLine,
+    Record,
+    Secret,
+    changer,
+    here,
+)
 
 Row = dict[str, str | None]
 # our own statements quote by doubling alone; the client is told so as well as the server
@@ -84,6 +97,7 @@ FIELDS = {
     "connection_charset": "charset",
 }
 Connection = Annotated[MysqlServer, Group(FIELDS)]
+DatabaseName = Annotated[NonEmptyLine, Check(longer_than(64))]
 
 
 class TolerantServer(MysqlServer):
@@ -228,12 +242,16 @@ def _failure(output: str, server: MysqlServer) -> CommandFailed:
         return CommandFailed(message, missing=[("service", name) for name in SERVICES])
     if code in _DENIED:
         user = server.user or option("user") or os.environ.get("USER", "root")
-        return CommandFailed(message, missing=("mysql_user", str(user)))
+        return CommandFailed(f"{message}: {LOGIN_HINT}", missing=("mysql_user", str(user)))
     if code == _NO_DATABASE:
         return CommandFailed(message, missing=("mysql_database", server.db or str(option("db"))))
     return CommandFailed(message)
 
 
+LOGIN_HINT = (
+    "connection_user and connection_pass say how to log in, or mysql.user and mysql.pass of the"
+    " configuration"
+)
 SERVICES = ("mariadb", "mysql", "mysqld")
 _UNREACHABLE = (2002, 2003, 2005, 2006, 2013)
 _DENIED = (1045, 1698)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from modules.databases.mysql._server import MysqlServer, Row, account, literal
-from runner.api import Check, Group, Line, Record, Secret, StateFailed, for_states, here
+from modules.databases.mysql._server import LOGIN_HINT, MysqlServer, Row, account, literal
+from runner.api import Check, Group, Line, Munge, Record, Secret, StateFailed, for_states, here
 
 NATIVE = "mysql_native_password"
 SOCKET = ("unix_socket", "auth_socket")
@@ -95,6 +95,15 @@ class Login(Record):
             which == plugin and _same(plugin, stored, wanted) for which, stored in others if stored
         )
 
+    def warn(self, methods: Sequence[Method], mariadb: bool) -> None:
+        """Warn of what a login that is set comes to: another plugin than the wanted one, or that
+        whoever logged in by the socket can do so no longer.
+        """
+        if mariadb and self.auth_plugin not in (None, NATIVE):
+            here.warn(f"auth_plugin {self.auth_plugin} is not used on MariaDB, but {NATIVE}")
+        if not self.passwordless and any(plugin in SOCKET for plugin, _ in methods):
+            here.warn(f"it can no longer log in by the socket without a password: {LOGIN_HINT}")
+
     def _plugin(self, methods: Sequence[Method]) -> str:
         """Return what keeps the password on MySQL."""
         own = (plugin for plugin, _ in methods if plugin not in SOCKET)
@@ -115,6 +124,8 @@ class Login(Record):
         return f"IDENTIFIED {how}BY {literal(self.password or '')}"
 
 
+# the server takes no host for any
+Host = Annotated[Line, Munge(lambda host: host or "%")]
 ChosenLogin = Annotated[Login, Group()]
 
 

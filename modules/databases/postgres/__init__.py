@@ -19,6 +19,7 @@ from modules.databases.postgres._server import (
     AskedServer,
     AskedWithin,
     Connection,
+    Identifier,
     Login,
     PostgresServer,
     literal,

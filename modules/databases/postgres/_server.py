@@ -11,7 +11,20 @@ from typing import Annotated, Any
 
 from modules import _paths, cmd
 from modules.databases._new_server import CONNECT_SECONDS, is_local, is_new
-from runner.api import CommandFailed, Group, Line, Name, Record, Secret, changer, here, promised
+from modules.databases._words import longer_than
+from runner.api import (
+    Check,
+    CommandFailed,
+    Group,
+    Line,
+    Name,
+    NonEmptyLine,
+    Record,
+    Secret,
+    changer,
+    here,
+    promised,
+)
 
 
 class PostgresServer(Record):
@@ -52,8 +65,12 @@ class PostgresServer(Record):
                 raise
             return self.within(_template_of(databases[0])).select(query)
 
+    def is_local(self) -> bool:
+        """Return whether it runs on this machine."""
+        return is_local(self.host or option("host"))
+
     def _is_new(self) -> bool:
-        return is_local(self.host or option("host")) and is_new(PROGRAMS, DATA)
+        return self.is_local() and is_new(PROGRAMS, DATA)
 
     def execute(self, *statements: str) -> None:
         """Carry out statements, all or none of them where the server can (only while changing)."""
@@ -74,6 +91,8 @@ Connection = Annotated[
     PostgresServer, Group({"user": "runas", "maintenance_db": "database", **_LOGIN})
 ]
 Login = Annotated[PostgresServer, Group({"user": "runas", **_LOGIN})]
+# the server cuts what is longer off, and the next run would look for the whole
+Identifier = Annotated[NonEmptyLine, Check(longer_than(63, "bytes"))]
 # as Salt's functions have it
 _NAMES = ("user", "host", "port", "maintenance_db", "password", "runas")
 _ASKED = {name: name for name in _NAMES} | {"maintenance_db": "database"}
