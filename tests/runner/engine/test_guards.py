@@ -227,7 +227,7 @@ SLOTS = {  # each compared with Salt 3008.3
     "test.echo(/tmp/x)": "/tmp/x",
     'test.echo(/tmp) ~ "/appended"': "/tmp/appended",
     "test.echo(/tmp) ~ /appended": "/tmp/appended",
-    "test.echo(a)~b": "ab",
+    "test.echo(a)~bob": "abob",
     "test.echo(a) ~ b ~ c": "ab ~ c",
     'test.echo(a) ~ "b ~ c"': "ab ~ c",
     "test.echo(a) ~ ' b '": "a b ",

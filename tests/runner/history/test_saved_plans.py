@@ -238,6 +238,7 @@ def test_a_commit_is_named(site: Machine) -> None:
     path = plan_of(site)
     assert "(commit " in site("plan", "show", str(path)).stdout
     (site.folder / "states/b.sls").write_text("{}")
+    assert "has changed since: `git -C" in refused(site, path)
     git("add", ".")
     git("commit", "-qm", "two")
     assert re.search(r"was at commit \w{12} and is at \w{12}", refused(site, path))

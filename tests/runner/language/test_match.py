@@ -47,7 +47,7 @@ YES: dict[str, list[str]] = {
         os2:list:b:c:d os2:list:b num:5 num:* flag:True flag:true none:* none:None deep:a:b:c:x
         deep:a:b:* deep:a:* deep:*:b:c:x deep:a:b colon:a:b:c colon:a* url:http://x url:http*
         dictlist:web dictlist:web:port:80 dictlist:web:* dictlist:w* id:web1*
-        saltversioninfo:3008 ipv4:127.0.0.1 os:D?bian loud:web loud:WEB D:Key:x
+        saltversioninfo:3008 ipv4:127.0.0.1 os:D?bian os:DEBIAN loud:web loud:WEB D:Key:x
     """.split(),
     "grain_pcre": """
         os2:*:Deb.* roles:we roles:^web$ roles:(web|x) os2:family:deb num:[0-9] deep:a:b:c:.

@@ -153,6 +153,7 @@ def test_no_top_file() -> None:
         ("base: {'*': ['']}", "holds an empty SLS name"),
         ("base: {'*': [{match: bogus}, a]}", "no kind bogus"),
         ("nope: {'*': [a]}", "No matching salt environment for environment 'nope' found"),
+        ("bsae: {'*': [a]}", "did you mean base?"),
         ("base: {'*': [{order: x}, a]}", "order: 'x' is not a number"),
     ],
 )

@@ -404,7 +404,7 @@ def test_unreadable_files(tmp_path: Path, text: str, message: str) -> None:
 def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         config.load("/nope.yaml", {}, {})
-    assert "/nope.yaml does not exist" in str(error.value)
+    assert "/nope.yaml does not exist" in str(error.value) and "--config" in str(error.value)
     with pytest.raises(UsageError) as error:
         config.load(None, {}, {"RUNNER_CONFIG": str(tmp_path)})
     assert "has no runner.yaml" in str(error.value) and "$RUNNER_CONFIG" in str(error.value)
