@@ -53,8 +53,8 @@ def single(
         named = {"name": positional.pop(0), **named}
     if positional:
         raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
-    if "test" in named:  # nobody who writes it wants a real run
-        raise UsageError("'test' is not an argument", hint=usage.as_option("test="))
+    for word in sorted({"test", "pillar"} & named.keys()):  # nobody wants a run without them
+        raise UsageError(f"{word!r} is not an argument", hint=usage.as_option(f"{word}="))
     options = options_of(common)
     if common.plan or common.sign_key:
         return planning.carried_out(common, options, "single", [function], named)

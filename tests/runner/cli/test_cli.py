@@ -191,6 +191,7 @@ def test_usage_errors(
         (["--test", "highstate"], "after the command"),
         (["highstate", "test=True"], "`--test`"),
         (["single", "test.nop", "x", "test=True"], "`--test`"),
+        (["single", "test.nop", "x", "pillar={}"], "`--pillar`"),
         (["highstate", "web"], "`runner sls web`"),
         (["sls", "web", "pillar={}"], "`--pillar`"),
         (["state.apply"], "runner-salt-call --local state.apply"),
