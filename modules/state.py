@@ -23,11 +23,6 @@ def sls_exists(mods: str | Sequence[str], saltenv: str | None = None) -> bool:
     {% if salt['state.sls_exists']('nginx.local') %}
     """
     names = mods.split(",") if isinstance(mods, str) else mods
-    return all(
-        _exists(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv)
-        for name in names
-    )
-
-
-def _exists(path: str, saltenv: str) -> bool:
-    return any(here.tree.find(file, saltenv) for file in (f"{path}.sls", f"{path}/init.sls"))
+    paths = [name.strip().replace(".", "/").strip("/") for name in names]
+    env, find = saltenv or here.saltenv, here.tree.find
+    return all(find(f"{path}.sls", env) or find(f"{path}/init.sls", env) for path in paths)

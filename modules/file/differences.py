@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import io
 import re
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # bytes of both texts together; the difference of larger ones is for nobody to read
 LARGEST_DIFF = 4 * 1024 * 1024
 AROUND = 32  # lines that are the same, next to a difference, and are compared
+_ASCII = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x7F)])
+_TEXT = bytes([*_ASCII, *range(0x7F, 0x100)])
 
 
 def not_shown(old: int, new: int) -> str:
@@ -33,6 +36,40 @@ def not_shown(old: int, new: int) -> str:
 
 def _size(number: int) -> str:
     return f"{number / 1048576:.1f} MiB" if number >= 104858 else f"{number} bytes"
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether data is not text: it has a NUL, or too much of it is control characters or
+    broken UTF-8.
+    """
+    start = data[:4096]
+    if not start:
+        return False
+    if b"\0" in start:
+        return True
+    text = _TEXT if _is_utf8(start) else _ASCII
+    return len(start.translate(None, text)) / len(start) > 0.3
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Return whether data begins as UTF-8; the last character may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def of_binaries(old: bytes, new: bytes) -> str:
+    """The note in place of the difference of two files of which one is no text, of what they begin
+    with; "" for two texts.
+    """
+    return {
+        (True, True): "Replace binary file",
+        (False, True): "Replace text file with binary file",
+        (True, False): "Replace binary file with text file",
+        (False, False): "",
+    }[is_binary(old), is_binary(new)]
 
 
 def shown(text: str) -> str:

@@ -7,8 +7,8 @@ import codecs
 from collections.abc import Mapping
 
 from modules import file
+from modules.file import differences
 from runner.api import Record, RunnerError, StateFailed, here
-from states.file import _diff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def is_its_own_result(path: str, engine: str) -> bool:
             before = piece[1 - max(map(len, marks), default=0) :]
         decode(b"", True)
     except UnicodeDecodeError:
-        return _diff.is_binary(contents.head)
+        return differences.is_binary(contents.head)
     return not is_marked
 
 
@@ -272,7 +272,7 @@ def source_data(
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
-        if _diff.is_binary(data) and template.known_engine:  # a picture among templates
+        if differences.is_binary(data) and template.known_engine:  # a picture among templates
             return data
         raise StateFailed(
             f"Unable to manage file: the template {source.url} is not text: {problem}"

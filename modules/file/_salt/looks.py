@@ -10,7 +10,7 @@ from typing import Any
 
 from modules import _paths
 from modules.file._contents.hash import get_hash
-from modules.file._look import Stat, read_whole, seen, stat
+from modules.file._look import Stat, read_whole, stat
 from modules.file._owners import gid_to_group, uid_to_user
 from runner.api import StateFailed
 
@@ -117,7 +117,10 @@ def salt_readlink(path: str, canonicalize: bool = False) -> str:
 
 
 def _stat_of(path: str, follow_symlinks: bool) -> Stat:
-    return stat(_home(path), follow_symlinks)
+    path = _home(path)
+    return stat(
+        path, follow_symlinks and _paths.exists(path)
+    )  # a link that leads nowhere is itself
 
 
 def get_user(path: str, follow_symlinks: bool = True) -> str:
@@ -142,8 +145,7 @@ def get_gid(path: str, follow_symlinks: bool = True) -> int:
 
 def get_mode(path: str, follow_symlinks: bool = True) -> str:
     """The mode of a path, such as "0644"; "" when nothing is there."""
-    entry = seen(_home(path), follow_symlinks)
-    return entry.mode if entry else ""
+    return _stat_of(path, follow_symlinks).mode if _paths.lexists(_home(path)) else ""
 
 
 def lstat(path: str) -> dict[str, Any]:
@@ -167,8 +169,9 @@ def lstat(path: str) -> dict[str, Any]:
 
 def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True) -> dict[str, Any]:
     """All facts on a path. hash_type: adds `sum`, the hash of the contents."""
+    kind = _stat_of(path, follow_symlinks).type
     path = _home(path)
-    kind = stat(path, follow_symlinks).type
+    follow_symlinks = follow_symlinks and _paths.exists(path)
     at = _paths.stat(path) if follow_symlinks else _paths.lstat(path)
     facts: dict[str, Any] = {
         "inode": at.st_ino,

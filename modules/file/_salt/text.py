@@ -114,7 +114,10 @@ def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
 
 def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool = True) -> str:
     """The unified diff of two files; "" when they are equal."""
-    texts = [_text(path) for path in (file1, file2)]
+    contents = [read_whole(os.path.expanduser(path)) for path in (file1, file2)]
+    if contents[0] != contents[1] and (binary := differences.of_binaries(*contents)):
+        return binary
+    texts = [data.decode("utf-8", "surrogateescape") for data in contents]
     if large := differences.not_shown(*map(len, texts)):
         return large
     names = (file1, file2) if show_filenames else ("", "")

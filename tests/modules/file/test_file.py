@@ -246,6 +246,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "d" / "a.conf").write_text("alpha = 1\n# beta\n")
     (tmp_path / "d" / "e" / "b.txt").write_text("x" * 3000)
     (tmp_path / "d" / "l").symlink_to("a.conf")
+    (tmp_path / "dangling").symlink_to("nowhere")
     (tmp_path / "d" / "a.conf").chmod(0o640)
     return tmp_path / "d"
 
@@ -273,6 +274,10 @@ CALLS = [
     ("access", ["{d}/no", "f"], False),
     ("get_mode", ["{d}/a.conf"], "0640"),
     ("get_mode", ["{d}/no"], ""),
+    ("get_mode", ["{d}/../dangling"], "0777"),
+    ("get_uid", ["{d}/../dangling"], os.getuid()),
+    ("get_diff", ["{d}/a.conf", "/bin/true"], "Replace text file with binary file"),
+    ("get_diff", ["/bin/true", "/bin/true"], ""),
     ("get_hash", ["{d}/e/b.txt", "md5"], hashlib.md5(b"x" * 3000).hexdigest()),
     ("read", ["{d}/a.conf"], "alpha = 1\n# beta\n"),
     ("readlink", ["{d}/l"], "a.conf"),
