@@ -57,8 +57,7 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     return words
 
 
-def _seed() -> int:
-    return random.randrange(1, 10**6)
-
-
-_DRAWN: dict[str, Callable[[], int]] = {"--wait": lambda: -1, "--shuffle": _seed}
+_DRAWN: dict[str, Callable[[], int]] = {
+    "--wait": lambda: -1,
+    "--shuffle": lambda: random.randrange(1, 10**6),
+}

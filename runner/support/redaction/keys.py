@@ -125,7 +125,7 @@ def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
     for glob in globs:
         word = glob.strip("*")
         if "?" in word or "[" in word:
-            others.append(_expression(glob))
+            others.append(fnmatch.translate(glob))
         elif "*" in word:
             parts.append(glob.split("*"))
         elif glob == word:
@@ -144,10 +144,6 @@ def _any_of(globs: Iterable[str]) -> Callable[[str], bool]:
         or any(_has_in_order(name, some) for some in parts)
         or (bool(others) and expression.match(name) is not None)
     )
-
-
-def _expression(glob: str) -> str:
-    return fnmatch.translate(glob)
 
 
 def _has_in_order(name: str, parts: list[str]) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.model.chunk import Chunk
-from runner.model.places import Place
 from runner.model.stdlib import pattern
 from runner.support.redaction.keys import plain_key
 
@@ -105,7 +104,8 @@ class Names:
         ]
         holders += [state.place for state in self._ids if value in state.id]
         return bool(holders) and (
-            len(value) < SHORT or any(map(_occurs_in_file(value), _unique(map(_file, holders))))
+            len(value) < SHORT
+            or any(map(_occurs_in_file(value), _unique(place.source.file for place in holders)))
         )
 
     def _of_data(self) -> Iterator[str]:
@@ -161,10 +161,6 @@ def is_assigned(text: str, start: int, end: int, matches: Callable[[object], boo
 def _names_of(chunk: Chunk) -> Iterator[str]:
     """The ID and the name of a state; a command is not a name."""
     return (name for name in (chunk.id, chunk.name) if NAME.fullmatch(name))
-
-
-def _file(place: Place) -> str:
-    return place.source.file
 
 
 def _occurs_in_file(value: str) -> Callable[[str], bool]:
