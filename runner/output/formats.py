@@ -57,9 +57,6 @@ class Form(Record):
         return bool(self.report or self.document)
 
 
-# ---------------------------------------------------------------- the renderers, imported when used
-
-
 def _json(data: Any, indent: int | None) -> str:
     return json_.text(data, indent) + "\n"
 
@@ -68,56 +65,8 @@ def _yaml(data: Any, indent: int | None) -> str:
     return yaml_.text(data) + "\n"
 
 
-def _json_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    return _json(json_.errors(problems), indent)
-
-
-def _yaml_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    return _yaml(json_.errors(problems), indent)
-
-
-def _pretty(*arguments: Any, **settings: Any) -> Callable[[Event], None]:
-    return pretty.Pretty(*arguments, **settings)
-
-
-def _junit(report: Report) -> str:
-    return junit.text(report) + "\n"
-
-
-def _junit_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    return junit.errors(problems) + "\n"
-
-
-def _puppetdb(report: Report, facts: RunFacts) -> str:
-    return json_.text(puppetdb.command(report, facts)) + "\n"
-
-
-def _sarif(problems: Sequence[Diagnostic]) -> str:
-    return _json(output_annotations.sarif(problems), None)
-
-
-def _github(problems: Sequence[Diagnostic]) -> str:
-    return output_annotations.github(problems) + "\n"
-
-
 def _dot(picture: Any, title: str) -> str:
     return dot_mermaid.dot(picture) + "\n"
-
-
-def _mermaid(picture: Any, title: str) -> str:
-    return dot_mermaid.mermaid(picture) + "\n"
-
-
-def _svg(picture: Any, title: str) -> str:
-    return page.svg(picture) + "\n"
-
-
-def _html(picture: Any, title: str) -> str:
-    return page.html(picture, title) + "\n"
-
-
-def _sls(orphans: Any) -> str:
-    return printed.sls(orphans)
 
 
 def _nested(data: Any, indent: int | None) -> str:
@@ -135,10 +84,6 @@ def highstate(state_output: str, verbose: bool) -> Renderer:
     return render
 
 
-def _salt_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
-    return salt_reports.errors(problems)
-
-
 def _of_salt(name: str) -> Renderer:
     def render(data: Any, indent: int | None) -> str:
         text: str = getattr(salt_forms, name)(plain_values.plain(data))
@@ -152,38 +97,73 @@ def _of_salt(name: str) -> Renderer:
 # what salt-call calls its forms for people
 _OF_PEOPLE = ("key", "table", "progress", "overstatestage", "no_return")
 
+# the modules of the forms are imported when one of their functions is called
 FORMS = (
     Form(
         "pretty",
         "for people",
         data=_yaml,
-        listener=_pretty,
+        listener=lambda *arguments, **settings: pretty.Pretty(*arguments, **settings),
         graph=_dot,
         aliases=(*_OF_PEOPLE, "profile"),
     ),
-    Form("json", "Salt's JSON", data=_json, errors=_json_errors),
-    Form("yaml", "the same as YAML", data=_yaml, errors=_yaml_errors),
-    Form("junit", "JUnit's XML, for CI", report=_junit, errors=_junit_errors),
-    Form("puppetdb", "PuppetDB's report, version 8", document=_puppetdb),
-    Form("sarif", "SARIF, for code scanning", check=_sarif),
-    Form("github", "annotations of GitHub's CI", check=_github),
+    Form(
+        "json",
+        "Salt's JSON",
+        data=_json,
+        errors=lambda problems, indent: _json(json_.errors(problems), indent),
+    ),
+    Form(
+        "yaml",
+        "the same as YAML",
+        data=_yaml,
+        errors=lambda problems, indent: _yaml(json_.errors(problems), indent),
+    ),
+    Form(
+        "junit",
+        "JUnit's XML, for CI",
+        report=lambda report: junit.text(report) + "\n",
+        errors=lambda problems, indent: junit.errors(problems) + "\n",
+    ),
+    Form(
+        "puppetdb",
+        "PuppetDB's report, version 8",
+        document=lambda report, facts: json_.text(puppetdb.command(report, facts)) + "\n",
+    ),
+    Form(
+        "sarif",
+        "SARIF, for code scanning",
+        check=lambda problems: _json(output_annotations.sarif(problems), None),
+    ),
+    Form(
+        "github",
+        "annotations of GitHub's CI",
+        check=lambda problems: output_annotations.github(problems) + "\n",
+    ),
     Form("dot", "for Graphviz", graph=_dot),
-    Form("mermaid", "for Markdown", graph=_mermaid),
-    Form("svg", "a picture", graph=_svg),
-    Form("html", "a page to read", graph=_html, past=True),
-    Form("sls", "an SLS file that removes it", removals=_sls),
+    Form(
+        "mermaid", "for Markdown", graph=lambda picture, title: dot_mermaid.mermaid(picture) + "\n"
+    ),
+    Form("svg", "a picture", graph=lambda picture, title: page.svg(picture) + "\n"),
+    Form(
+        "html",
+        "a page to read",
+        graph=lambda picture, title: page.html(picture, title) + "\n",
+        past=True,
+    ),
+    Form("sls", "an SLS file that removes it", removals=lambda orphans: printed.sls(orphans)),
     Form(
         "nested",
         "a line for each key, as salt-call prints it",
         data=_nested,
-        errors=_salt_errors,
+        errors=lambda problems, indent: salt_reports.errors(problems),
         for_salt=True,
     ),
     Form(
         "highstate",
         "a run as salt-call prints it",
         data=highstate("full", True),
-        errors=_salt_errors,
+        errors=lambda problems, indent: salt_reports.errors(problems),
         for_salt=True,
     ),
     Form("txt", "a line for each line of an answer", data=_of_salt("txt"), for_salt=True),
