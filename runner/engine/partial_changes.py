@@ -131,6 +131,10 @@ def of_call(
         for frame in traceback.extract_tb(error.__traceback__)
         if code and frame.filename == code.co_filename
     ]
+    handed_on = _HANDED_ON.fullmatch(text_of(error)) if isinstance(error, TypeError) else None
+    if handed_on and handed_on[2] in kwargs:
+        message = f"Passed invalid arguments to {name}: {handed_on[1]}"
+        return RunnerError(message, hint=f"`runner doc {name}` shows what it takes")
     of_system = _refusal(error) if isinstance(error, OSError) and error.strerror else ""
     if getattr(function, "__module__", "").startswith("runner_tree_"):
         message = f"{name}: {of_system or exception(error)}"
@@ -146,6 +150,8 @@ def of_call(
     return RunnerError(f"{name}: {problem}", hint=hint) if problem else error
 
 
+# of another function, to which one with open arguments hands them on
+_HANDED_ON = pattern(r".*\(\) (got an unexpected keyword argument '(.*)')")
 OF_VALUES = (TypeError, ValueError, LookupError, AttributeError)
 
 

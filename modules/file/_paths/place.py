@@ -79,6 +79,8 @@ class Place:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, OSError) and error.filename == self.name:
+            error.filename = self.path  # a name alone says nothing
         self.close()
 
     def close(self) -> None:
