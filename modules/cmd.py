@@ -318,6 +318,10 @@ def run_all(
     rstrip: bool = True,
     ignore_retcode: bool = False,
     success_retcodes: Sequence[int] | int | None = None,
+    success_stdout: Sequence[str] | str | None = None,
+    success_stderr: Sequence[str] | str | None = None,
+    template: str | None = None,
+    saltenv: str | None = None,
     hide_output: bool = False,
     output_loglevel: str | None = None,
     redirect_stderr: bool = False,
@@ -329,7 +333,9 @@ def run_all(
     """Run a command; its pid, retcode, stdout and stderr.
 
     python_shell: whether a shell reads the command line (default: in `runner call` only).
-    success_retcodes: exit codes that count as 0. rstrip: without white space at the end.
+    success_retcodes: exit codes that count as 0, as do texts of `success_stdout` in its output, of
+    `success_stderr` in its errors. template: render the command and `cwd` first, with jinja for
+    example. rstrip: without white space at the end.
     output_encoding: instead of UTF-8. ignore_retcode: a guard that calls this does not look at the
     exit code. redirect_stderr: both streams in stdout. raise_err: raise
     CommandFailed on failure.
@@ -339,6 +345,8 @@ def run_all(
     # `false` on the command line, which YAML does not take for a text
     if isinstance(cmd, bool | int | float):
         cmd = str(cmd).lower()
+    if template:
+        cmd, cwd = (_rendered(text, template, saltenv) for text in (cmd, cwd))
     shelled = here.called_directly if python_shell is None else python_shell
     done = complete(
         cmd,
@@ -360,13 +368,11 @@ def run_all(
         output_encoding=output_encoding,
         most=MOST_HIDDEN if hide_output else MOST_RETURNED,
     )
-    accepted = (
-        [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
-    )
-    retcode = 0 if done.retcode in accepted else done.retcode
     out, err = done.stdout, done.stderr
     if rstrip:
         out, err = out.rstrip(), err.rstrip()
+    accepted = (success_retcodes, success_stdout, success_stderr)
+    retcode = 0 if succeeds((done.retcode, out, err), accepted) else done.retcode
     if redirect_stderr:
         out, err = "\n".join(part for part in (out, err) if part), ""
     if retcode and not ignore_retcode:
@@ -376,6 +382,23 @@ def run_all(
     if hide_output:
         out = err = ""
     return {"pid": done.pid, "retcode": retcode, "stdout": out, "stderr": err}
+
+
+def _rendered(text: Any, engine: str, saltenv: str | None) -> Any:
+    if isinstance(text, str):
+        return here.render(text, engine, {}, saltenv=saltenv or here.saltenv)
+    return [_rendered(word, engine, saltenv) for word in text] if text else text
+
+
+@for_states
+def succeeds(result: tuple[int, str, str], accepted: Sequence[Any]) -> bool:
+    """Return whether an exit code, or what a command printed, counts as success beside 0. accepted:
+    exit codes, texts in its output, texts in its errors; one or several of each, or none.
+    """
+    codes, *texts = ([some] if isinstance(some, str | int) else some or () for some in accepted)
+    return result[0] in codes or any(
+        str(text) in said for said, some in zip(result[1:], texts, strict=True) for text in some
+    )
 
 
 def _note_failure(code: int) -> None:

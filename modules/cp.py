@@ -174,15 +174,22 @@ def get_template(
     saltenv: str | None = None,
     makedirs: bool = False,
     context: dict[str, Any] | None = None,
+    **variables: Any,
 ) -> str:
     """Render a file of the tree to a path; where it went, "" when there is none. context: variables
     for it.
+
+    Any other argument is a variable, too.
     """
     local = _local(path, saltenv)
     if not local:
         return ""
     text = here.render(
-        _text(local), template, context or {}, file=local, saltenv=saltenv or here.saltenv
+        _text(local),
+        template,
+        {**variables, **(context or {})},
+        file=local,
+        saltenv=saltenv or here.saltenv,
     )
     return _write(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
 

@@ -47,8 +47,8 @@ class Command(Record):
     bg: Do not wait for its end.
     python_shell: False runs the words of the command without a shell.
     success_retcodes: Exit codes that count as success beside 0.
-    success_stdout: Texts of which one being the whole standard output counts as success, too.
-    success_stderr: Texts of which one being the whole standard error counts as success, too.
+    success_stdout: Texts of which one in its standard output counts as success, too.
+    success_stderr: Texts of which one in its standard error counts as success, too.
     rstrip: False keeps the white space at the end of what it prints.
     output_encoding: The encoding of what it prints, such as `latin-1`, instead of UTF-8.
     reset_system_locale: False gives it the locale of this run, instead of `C` for messages,

@@ -22,7 +22,11 @@ def outcome(comment: str, done: cmd.Completed, command: Command) -> Done:
     out, err = done.stdout, done.stderr
     if command.rstrip:
         out, err = out.rstrip(), err.rstrip()
-    code = 0 if _is_accepted(done, out, err, command) else done.retcode
+    succeeds = cmd.succeeds(
+        (done.retcode, out, err),
+        (command.success_retcodes, command.success_stdout, command.success_stderr),
+    )
+    code = 0 if succeeds or (done.timed_out and command.ignore_timeout) else done.retcode
     changes: dict[str, Any] = {"pid": done.pid, "retcode": None if command.bg else code}
     changes |= (
         {"stdout": "", "stderr": ""} if command.hide_output else {"stdout": out, "stderr": err}
@@ -38,16 +42,6 @@ def why_failed(done: cmd.Completed) -> str:
     """What a command that says nothing of itself has failed with."""
     told = done.error_text.rpartition("\n")[2]
     return f"exit code {done.retcode}" + (f": {told}" if told else "")
-
-
-def _is_accepted(done: cmd.Completed, out: str, err: str, command: Command) -> bool:
-    """Return whether a result counts as success beside exit code 0."""
-    return (
-        done.retcode in (command.success_retcodes or ())
-        or out in (command.success_stdout or ())
-        or err in (command.success_stderr or ())
-        or (done.timed_out and command.ignore_timeout)
-    )
 
 
 def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:

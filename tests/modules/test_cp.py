@@ -110,7 +110,7 @@ def test_copies(tmp_path: Path) -> None:
         assert cp.get_file("salt://a.sls", str(tmp_path / "x/y/b"), makedirs=True) == str(
             tmp_path / "x/y/b"
         )
-        made = cp.get_template("salt://sub/f.txt", str(tmp_path / "t"), context={"who": "me"})
+        made = cp.get_template("salt://sub/f.txt", str(tmp_path / "t"), who="me")
         assert cp.get_dir("salt://sub", str(tmp_path / "copy"))[0] == str(
             tmp_path / "copy/sub/deep/d"
         )

@@ -113,7 +113,9 @@ def test_what_is_more_than_one_plain_question_is_left_to_a_shell(line: str) -> N
     assert shell_test(line) is None
 
 
-@pytest.mark.parametrize("option", ["runas", "env", "timeout", "root", "success_retcodes", "shell"])
+@pytest.mark.parametrize(
+    "option", ["runas", "env", "timeout", "root", "success_stdout", "template"]
+)
 def test_what_says_how_a_command_runs_takes_a_shell(option: str) -> None:
     assert shell_test("test -f /x", [option]) is None
     assert shell_test("test -f /x", ["ignore_retcode", "python_shell", "umask"]) is not None

@@ -362,6 +362,19 @@ def test_how_output_is_read(machine: Machine) -> None:
     assert "hint: one of Python's: utf-8" in refused
 
 
+def test_a_text_within_what_a_command_says_counts_as_success(machine: Machine) -> None:
+    machine.write(
+        a="a: {cmd.run: [{name: 'echo bad; exit 3'}, {success_stdout: [x, ad]}]}\n",
+        b="b: {cmd.run: [{name: 'echo bad >&2; exit 3'}, {success_stderr: ba}]}\n",
+        c="c: {cmd.run: [{name: 'echo bad; exit 3'}, {success_stdout: BAD}]}\n",
+    )
+    results = [machine.results("sls", name)[name] for name in "ab"]
+    assert [each["changes"]["retcode"] for each in results] == [0, 0]
+    machine("sls", "c", code=2)
+    called = ("call", "cmd.run_all", "echo {{ 'b' }}ad; exit 3", "template=jinja")
+    assert "retcode: 0\nstdout: bad" in machine(*called, "success_stdout=[x, ad]").stdout
+
+
 def test_a_command_with_the_locale_of_the_run(machine: Machine) -> None:
     machine.environment["LC_TIME"] = "de_DE.UTF-8"
     machine.write(
