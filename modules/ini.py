@@ -218,10 +218,7 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
 @for_states
 def get_some(
-    file_name: str,
-    wanted: Mapping[str, Any],
-    separator: str = "=",
-    encoding: str | None = None,
+    file_name: str, wanted: Mapping[str, Any], separator: str = "=", encoding: str | None = None
 ) -> dict[str, Any]:
     """What `get_ini` says of some sections and options, as `with_options` takes them; only these
     are looked at.

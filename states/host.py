@@ -72,8 +72,7 @@ def present(
     if clean and stale:
         changes["removed"] = {address: [name] for address in stale}
     unchanged = _unchanged_comments(
-        name,
-        [address for address in wanted if address not in added and address not in commented],
+        name, [address for address in wanted if address not in added and address not in commented]
     )
     comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
     comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]

@@ -90,13 +90,7 @@ def present(
             "public",
             "present",
             lambda: "present" if now and now.public else "absent",
-            lambda _: file.write(
-                public,
-                f"{line}\n".encode(),
-                mode="0644",
-                user=uid,
-                group=gid,
-            ),
+            lambda _: file.write(public, f"{line}\n".encode(), mode="0644", user=uid, group=gid),
         ),
     ]
 

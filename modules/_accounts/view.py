@@ -355,11 +355,7 @@ def _secret_group(line: str) -> Row | None:
     return [one for one in fields[3].split(",") if one] if len(fields) == 4 else None
 
 
-_PARSED: dict[str, Callable[[str], Any]] = {
-    PASSWD: _user,
-    GROUP: _group,
-    GSHADOW: _secret_group,
-}
+_PARSED: dict[str, Callable[[str], Any]] = {PASSWD: _user, GROUP: _group, GSHADOW: _secret_group}
 _NAMED_BY: dict[str, dict[str, Callable[[Any], Iterable[Any]]]] = {
     PASSWD: {NUMBER: lambda user: user[2:3], FIRST_GROUP: lambda user: user[3:4]},
     GROUP: {NUMBER: lambda group: group[2:3], MEMBER: lambda group: group[3]},

@@ -208,11 +208,7 @@ def run_to_end(
                 # an interrupt between the start and its note would leave the program behind
                 with undisturbed():
                     process = subprocess.Popen(
-                        argv,
-                        env=dict(env),
-                        cwd=cwd,
-                        start_new_session=True,
-                        **identity,
+                        argv, env=dict(env), cwd=cwd, start_new_session=True, **identity
                     )
             finally:
                 starting.release()

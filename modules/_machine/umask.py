@@ -28,9 +28,6 @@ def umask() -> int:
 def of_process() -> int:
     """The caller's umask, which the kernel applies to what is made."""
     if not _own:
-        with (
-            suppress(OSError, ValueError),
-            open("/proc/self/status", "rb", buffering=0) as status,
-        ):
+        with suppress(OSError, ValueError), open("/proc/self/status", "rb", buffering=0) as status:
             _own.extend(int(line[6:], 8) for line in status if line.startswith(b"Umask:"))
     return _own[0] if _own else 0o022

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from runner.api import (
-    CommandFailed,
-    line_problem,
-    name_problem,
-    pattern,
-    split_lines,
-    without_end,
-)
+from runner.api import CommandFailed, line_problem, name_problem, pattern, split_lines, without_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

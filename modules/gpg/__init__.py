@@ -13,9 +13,7 @@ from modules import file
 from modules._texts.lines import one_line, plain_name
 from modules.gpg import _run
 from modules.gpg._messages import decrypt, encrypt, sign, signers, verify
-from modules.gpg._run import (
-    Keyring,
-)
+from modules.gpg._run import Keyring
 from runner.api import CommandFailed, StateFailed, changer, here
 
 _TRUST = {

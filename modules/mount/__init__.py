@@ -13,15 +13,7 @@ from typing import Any
 from modules import _paths, cmd, file, service
 from modules._planned.machine import merged
 from modules._planned.overlay import planned_machine, tell_otherwise
-from modules._texts.lines import (
-    LinesBy,
-    encoded,
-    fields,
-    once_a_line,
-    one_line,
-    plain_name,
-    split,
-)
+from modules._texts.lines import LinesBy, encoded, fields, once_a_line, one_line, plain_name, split
 from modules.mount import _planned, _refusals
 from runner.api import FormerState, Record, StateFailed, Unforeseen, changer, for_states, lies_in
 from runner.api import on_demand as _on_demand

@@ -12,15 +12,7 @@ from collections.abc import Sequence
 
 from modules import _paths, cmd, file
 from modules import user as users
-from modules._texts.lines import (
-    LinesBy,
-    encoded,
-    fields,
-    once_a_line,
-    one_line,
-    plain_name,
-    split,
-)
+from modules._texts.lines import LinesBy, encoded, fields, once_a_line, one_line, plain_name, split
 from modules.file._contents.limits import refuse_large
 from modules.file._look import opened_to_read
 from modules.ssh.keys import KINDS

@@ -57,8 +57,7 @@ SYSCTL = one_by_one(
     lambda name, was, now, future: "" if was and now else "the kernel has no such parameter",
 )
 MODULE = one_by_one(
-    kmod.former_state,
-    lambda name, was, now: (kmod.load if was["loaded"] else kmod.remove)(name),
+    kmod.former_state, lambda name, was, now: (kmod.load if was["loaded"] else kmod.remove)(name)
 )
 MOUNT = one_by_one(mount.former_state, _restore_mount, _refused_mount)
 SWAP = one_by_one(mount.former_swap, _restore_swap)

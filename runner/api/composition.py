@@ -5,18 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Mapping
 
-from runner.api import (
-    OPEN,
-    Changes,
-    Done,
-    Fact,
-    Open,
-    Plan,
-    Planned,
-    StateFailed,
-    first_plan,
-    here,
-)
+from runner.api import OPEN, Changes, Done, Fact, Open, Plan, Planned, StateFailed, first_plan, here
 from runner.model.places import Value
 
 

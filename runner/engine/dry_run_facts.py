@@ -4,13 +4,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 

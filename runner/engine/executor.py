@@ -87,9 +87,7 @@ class Executor:
         if self._overlaps:
             _ = self.tracker  # the same for all threads
         self._shared = SharedCommit(
-            plan,
-            self._overlaps or run.execution.asks,
-            lambda chunk: running(Current(run, chunk)),
+            plan, self._overlaps or run.execution.asks, lambda chunk: running(Current(run, chunk))
         )
 
     def __call__(self) -> Report:

@@ -120,12 +120,7 @@ class Result(Record):
         how = f" (depends on {by}{why})" if failed else f"; decided when {by} is done{why}"
         comment = f"{self.comment.rstrip().removesuffix('.')}{how}".lstrip("; ")
         return self._replace(
-            result=None,
-            comment=comment,
-            changes={},
-            exact=False,
-            undecided=True,
-            decided_by=by,
+            result=None, comment=comment, changes={}, exact=False, undecided=True, decided_by=by
         )
 
     def outcome(self, dry: bool) -> str:

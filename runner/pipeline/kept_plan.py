@@ -15,25 +15,9 @@ from collections.abc import Mapping
 
 from runner.engine.loader.registry import Registry, StateFunction
 from runner.engine.step import Call, Step
-from runner.model.chunk import (
-    Chunk,
-    EdgeGroup,
-    Edges,
-    Relations,
-    Requisite,
-    Requisites,
-    SpreadLow,
-)
+from runner.model.chunk import Chunk, EdgeGroup, Edges, Relations, Requisite, Requisites, SpreadLow
 from runner.model.errors import Diagnostic
-from runner.model.places import (
-    Document,
-    JoinedList,
-    Later,
-    Place,
-    PlacedList,
-    PlacedMap,
-    Source,
-)
+from runner.model.places import Document, JoinedList, Later, Place, PlacedList, PlacedMap, Source
 from runner.model.records import Record
 from runner.model.requisite_kinds import KINDS
 

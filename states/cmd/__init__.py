@@ -43,12 +43,7 @@ def dry_run_check(
 
 
 def traps(
-    fun: str,
-    name: str,
-    env: object = None,
-    bg: object = False,
-    shell: object = None,
-    **_: object,
+    fun: str, name: str, env: object = None, bg: object = False, shell: object = None, **_: object
 ) -> Iterator[Trap]:
     """A variable that was to be added to, which no shell reads; what stays in the background, and
     what another shell than bash does not read.

@@ -171,12 +171,7 @@ class Template(Record):
             variables |= {**more, "context": dict(self.variables)}
         try:
             return here.render(
-                text,
-                engine,
-                variables,
-                file=path,
-                saltenv=here.saltenv,
-                probably=probably,
+                text, engine, variables, file=path, saltenv=here.saltenv, probably=probably
             )
         except RunnerError as problem:
             failed = f"Unable to manage file: {problem}"

@@ -241,8 +241,7 @@ class Writing(Record):
         missing = missing_folders(self.target.path)
         if not self.makedirs:
             raise StateFailed(
-                f"Parent directory not present: {above}{MAKEDIRS}",
-                missing=("file", above),
+                f"Parent directory not present: {above}{MAKEDIRS}", missing=("file", above)
             )
         return missing
 

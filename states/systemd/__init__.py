@@ -330,12 +330,7 @@ def _ends(handled: str, user: str) -> bool:
 
 
 def owns(
-    fun: str,
-    name: str,
-    contents: object = None,
-    user: object = None,
-    daemon: str = "",
-    **_: object,
+    fun: str, name: str, contents: object = None, user: object = None, daemon: str = "", **_: object
 ) -> Iterator[Claim]:
     """The file of a unit of the system, or of settings."""
     if fun == "setting":

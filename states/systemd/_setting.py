@@ -16,15 +16,7 @@ from states.systemd import _known_settings
 
 FOLDER = "/etc/systemd"
 Daemon = Literal[
-    "journald",
-    "logind",
-    "resolved",
-    "timesyncd",
-    "networkd",
-    "system",
-    "user",
-    "sleep",
-    "coredump",
+    "journald", "logind", "resolved", "timesyncd", "networkd", "system", "user", "sleep", "coredump"
 ]
 RESTARTED = ("journald", "resolved", "timesyncd", "networkd")
 

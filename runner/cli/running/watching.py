@@ -91,10 +91,7 @@ class CommandPlan:
         return _told(only_looked if disabled(self._options.state_dir) else found)
 
     def _shown(
-        self,
-        states: Callable[..., tuple[Report, Seen]],
-        tags: Sequence[str] | None,
-        event: str,
+        self, states: Callable[..., tuple[Report, Seen]], tags: Sequence[str] | None, event: str
     ) -> Seen | None:
         """Run states; None where that is disabled."""
         found: list[Seen] = []

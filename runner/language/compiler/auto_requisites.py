@@ -153,10 +153,7 @@ def _places(link: Link, looked: Collection[int]) -> tuple[int, ...]:
 
 
 def _leads(
-    start: int,
-    end: int,
-    before: Mapping[int, set[int]],
-    sets_with: Mapping[int, Sequence[Awaited]],
+    start: int, end: int, before: Mapping[int, set[int]], sets_with: Mapping[int, Sequence[Awaited]]
 ) -> bool:
     """Return whether one state comes before another already, through whatever is between them."""
     stack, seen = [start], {start}

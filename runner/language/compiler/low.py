@@ -415,11 +415,7 @@ def _requisites(
 
 
 def _entries(
-    key: str,
-    which: Iterable[int],
-    low: Mapping[str, Value],
-    at: Place,
-    problems: list[Diagnostic],
+    key: str, which: Iterable[int], low: Mapping[str, Value], at: Place, problems: list[Diagnostic]
 ) -> Iterator[Requisite]:
     """Those of some entries under a key."""
     for index in which:

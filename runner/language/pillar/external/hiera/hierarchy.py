@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runner.language.pillar.external.hiera import version3
-from runner.language.pillar.external.hiera.reading import (
-    problem,
-    read_yaml,
-    refuse_unknown,
-    typed,
-)
+from runner.language.pillar.external.hiera.reading import problem, read_yaml, refuse_unknown, typed
 from runner.language.pillar.external.hiera.variables import Scope, path_text
 from runner.language.pillar.external.tools import Tools
 from runner.model.places import Place, Untyped, item_place, key_place, value_place
