@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
+MOST_ALIKE = 3  # mistakes that are alike and shown whole
+MOST_PLACES = 10  # where else they are, each on a line
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 _SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
@@ -30,10 +32,36 @@ _VALUE = pattern(rf"(\s*(?:- )?value\s*:\s*){_TYPED}")
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
-    """Print all of them."""
-    for problem in problems:
-        stream.write(format_one(problem, stream, colour) + "\n")
+    """Print all of them; of a mistake that was made in many places the first ones, and where else
+    it is.
+    """
+    for alike in _alike(problems):
+        for problem in alike[:MOST_ALIKE]:
+            stream.write(format_one(problem, stream, colour) + "\n")
+        others = [problem.source for problem in alike[MOST_ALIKE:] if problem.source]
+        for source in others[:MOST_PLACES]:
+            stream.write(f"  and at {_place(source, stream)}\n")
+        if more := others[MOST_PLACES:]:
+            stream.write(f"  and at {len(more):,} more places (all: --out json)\n")
     stream.flush()
+
+
+def _alike(problems: Iterable[Diagnostic]) -> Iterable[list[Diagnostic]]:
+    """Problems that say the same, or have the same cure in lines that say the same."""
+    groups: dict[object, list[Diagnostic]] = {}
+    for problem in problems:
+        source = problem.source
+        if not (source and source.line):
+            groups[id(problem)] = [problem]
+            continue
+        rows = text_to_show(source.file).splitlines() if problem.hint else []
+        row = rows[source.line - 1].strip() if source.line <= len(rows) else ""
+        keys = [(*problem[2:5], words) for words in (problem.message, row) if words]
+        group = next((groups[key] for key in keys if key in groups), [])
+        group.append(problem)
+        for key in keys:
+            groups.setdefault(key, group)
+    return {id(group): group for group in groups.values()}.values()
 
 
 def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool = False) -> str:

@@ -28,7 +28,7 @@ SLOW = 1000.0  # milliseconds of a state that the summary may name
 SLOWEST = 3  # of those it names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TextIO
 
     from runner.output.live import LiveLine
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 MARGIN = 14  # columns before what belongs to a state
 _BLANK = " " * MARGIN
 MOST = 40  # lines of changes that the report of a state shows
+LAST = 30  # of these, if it failed, from the end: programs say there what is wrong
 MOST_DECIDING = 3  # of what decides states, in the line of counts
 LONGEST_DECIDING = 48  # characters of it there
 NOBODY = ALONE, AS_SAID = "Decided by the real run alone", "Not known, as they say"
 MOST_NAMED = 10  # states that the end of a run names for a reason
+MOST_SKIPPED = 10  # states that are shown as skipped because of the same one
 
 
 class Pretty:
@@ -95,6 +97,7 @@ class Pretty:
         self._lines: list[str] = []  # of what is being printed
         self.failed: list[str] = []  # with their places
         self.deciding: dict[str, list[str]] = {}  # undecided states by what decides them
+        self.skipped: dict[str, int] = defaultdict(int)  # how many because of what
         self.owing: list[str] = []  # those whose reactions stay pending
         self.drifted: dict[str, int] = defaultdict(int)  # how many have changed since what
 
@@ -133,7 +136,16 @@ class Pretty:
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
             if kind in ("skipped", "unchanged") and self.quiet and not result.owed:
                 return
+            if kind == "skipped" and self._is_counted_only(result):
+                return
             self._state(kind, result)
+
+    def _is_counted_only(self, result: Result) -> bool:
+        """Return whether a state was skipped for what many others were, too."""
+        if self.most is None or not result.cause or result.warnings or result.owed:
+            return False
+        self.skipped[result.cause] += 1
+        return self.skipped[result.cause] > MOST_SKIPPED
 
     def _state(self, kind: str, result: Result) -> None:
         self.shown += 1
@@ -153,10 +165,11 @@ class Pretty:
             or is_told_by(result.changes, name)
             or not result.comment
         )
+        last = LAST if kind == "failed" else 0
         if said := self._said(kind, result, told):
-            if not told and self.most is not None:
+            if self.most is not None and (not told or last):
                 whole = ((line, "") for line in said.rstrip("\n").split("\n"))
-                said = "\n".join(line for line, _ in shortened(whole, self.most, self.all))
+                said = "\n".join(line for line, _ in shortened(whole, self.most, self.all, last))
             self._block(said)
         if kind == "failed":
             self._block(f"at {chunk.place}")
@@ -164,9 +177,9 @@ class Pretty:
         if result.cause:
             self._block(f"because of {named(result.cause)}")
         changes = result.changes if told else {}
-        lines = change_lines(changes, result.before, name, self.verbose)
+        lines: Iterable[tuple[str, str]] = change_lines(changes, result.before, name, self.verbose)
         if self.most is not None:
-            lines = shortened(lines, self.most, self.all)
+            lines = shortened(lines, self.most, self.all, last)
         for line, colour in lines:
             line = safe(line, self.stream)
             self._lines.append(f"{_BLANK}{paint(line, colour, True) if self.colour else line}\n")
@@ -219,6 +232,10 @@ class Pretty:
             self._block(f"Slowest: {names}.", 0)
         if report.interrupted or any(ENDS_RUN in result.extra for result in report):
             self._left(report)
+        for cause, number in self.skipped.items():
+            if number > MOST_SKIPPED:
+                more = f"{number - MOST_SKIPPED:,} more skipped because of {named(cause)}"
+                self._block(f"{more} (all: {self.all}).", 0)
         if self.shown > 1:
             self._named("Failed", self.failed)
             self._named("Reactions are pending of", self.owing)

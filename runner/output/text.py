@@ -97,6 +97,7 @@ def on_one_line(text: str) -> str:
 DONE = "All changes applied successfully"  # what Salt says of a group, and no more
 _MAPPINGS = (dict, Mapping)  # most are of the first, and quickly known
 LONGEST = 600  # characters of a line of changes that is shown in part
+LONGEST_NAME = 160  # characters of what names a state
 
 
 def change_lines(
@@ -162,19 +163,23 @@ def is_told_by(changes: Mapping[str, Any], name: str) -> bool:
     return False
 
 
-def shortened(lines: Iterable[tuple[str, str]], most: int, whole: str) -> Iterator[tuple[str, str]]:
+def shortened(
+    lines: Iterable[tuple[str, str]], most: int, whole: str, last: int = 0
+) -> list[tuple[str, str]]:
     """The first lines of a change, and how many more there are when there are many more; of a very
-    long line its beginning. whole: what shows all of them.
+    long line its beginning. whole: what shows all of them. last: how many of those that are shown
+    are the last ones.
     """
     lines = list(lines)
-    few = len(lines) <= most + most // 10
-    for line, colour in lines if few else lines[:most]:
+    more = len(lines) - most
+    if more > most // 10:
+        note = f"... {more:,} more lines (all: {whole})", "cyan"
+        lines = [*lines[: most - last], note, *lines[len(lines) - last :]]
+    for at, (line, colour) in enumerate(lines):
         left_out = len(line) - LONGEST
         if left_out > LONGEST // 10:
-            line = f"{line[:LONGEST]} ... {left_out:,} more characters"
-        yield line, colour
-    if not few:
-        yield f"... {len(lines) - most:,} more lines (all: {whole})", "cyan"
+            lines[at] = f"{line[:LONGEST]} ... {left_out:,} more characters", colour
+    return lines
 
 
 def wrapped(text: str, width: int, margin: int) -> list[str]:
@@ -262,8 +267,11 @@ def counted(number: int, what: str) -> str:
 
 
 def labelled(state: Mapping[str, Any]) -> str:
-    """A state as a line of a report names it: function, ID, and its name where that is another."""
+    """A state as a line of a report names it: function, ID, and its name where that is another; of
+    a script that is a name, the beginning.
+    """
     shown = state["id"] if state["id"] == state["name"] else f"{state['id']} ({state['name']})"
+    shown = shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 3]}..."
     return f"{state['function']}  {shown}".replace("\n", " ")
 
 
