@@ -9,7 +9,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
 from runner.model.stdlib import pattern
 from runner.output.text import paint, safe, terminal_width, wrapped
-from runner.support.files.text import text_to_show
+from runner.support.files.text import line_to_show, text_to_show
 from runner.support.redaction import HIDDEN, without_logins
 
 TYPE_CHECKING = False
@@ -54,8 +54,7 @@ def _alike(problems: Iterable[Diagnostic]) -> Iterable[list[Diagnostic]]:
         if not (source and source.line):
             groups[id(problem)] = [problem]
             continue
-        rows = text_to_show(source.file).splitlines() if problem.hint else []
-        row = rows[source.line - 1].strip() if source.line <= len(rows) else ""
+        row = line_to_show(source.file, source.line).strip() if problem.hint else ""
         keys = [(*problem[2:5], words) for words in (problem.message, row) if words]
         group = next((groups[key] for key in keys if key in groups), [])
         group.append(problem)

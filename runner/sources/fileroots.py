@@ -273,6 +273,9 @@ class FileTree:
         where = (
             f"; it is in the environment {' and in '.join(others)} (`saltenv`)" if others else ""
         )
+        inside = [sls for sls in self.sls_names(saltenv) if sls.startswith(f"{name}.")]
+        if inside and not where:
+            where = f"; that folder has no init.sls, but there is {', '.join(sorted(inside)[:3])}"
         return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}{where}"
 
     def declaring(self, id_: str, saltenv: str) -> str | None:

@@ -7,6 +7,24 @@ NOP = "a:\n  test.nop: []\n"
 
 MISTAKES = [
     Mistake(
+        "template of Go",
+        "a:\n  cmd.run:\n    - name: docker ps --format '«{{.Names}}'\n",
+        "unexpected '.'",
+        "put what another program reads between `{% raw %}`",
+    ),
+    Mistake(
+        "function of a template of Go",
+        "a:\n  cmd.run:\n    - name: docker inspect --format '{{«json .State}}'\n",
+        "'json' is undefined",
+        "put what another program reads between `{% raw %}`",
+    ),
+    Mistake(
+        "key with a hyphen behind a point",
+        "{% set of = {'my-key': 1} %}\na:\n  test.nop:\n    - name: {{ of.«my-key }}\n",
+        "no attribute 'my'",
+        r"write `of\['my-key'\]`",
+    ),
+    Mistake(
         "variable that no one set",
         "a:\n  test.nop:\n    - name: {{ «colour }}\n",
         "colour",

@@ -27,6 +27,49 @@ MISTAKES = [
         "tab after spaces", "/etc/motd:\n  file.managed:\n  «\t- contents: hi\n", "tab", "spaces"
     ),
     Mistake(
+        "tab behind a dash",
+        "/etc/motd:\n  file.managed:\n    - user: x\n    -«\tcontents: hi\n",
+        "a tab after the dash",
+        "spaces",
+    ),
+    Mistake(
+        "tab in a list",
+        "a:\n  pkg.installed:\n    - pkgs:\n      -«\tvim\n",
+        "a tab after the dash",
+        "spaces",
+    ),
+    Mistake(
+        "pattern that is a comment",
+        "/etc/x:\n  file.replace:\n    - repl: Port 23\n    - «pattern: #Port 22\n",
+        "given, but empty",
+        "# begins a comment: put it in quotes: '#Port 22'",
+    ),
+    Mistake(
+        "line that is a comment",
+        "/etc/x:\n  file.append:\n    - text:\n      -« #Port 22\n      - b\n",
+        "got nothing",
+        "put it in quotes: '#Port 22'",
+    ),
+    Mistake(
+        "guard that is a comment",
+        "a:\n  cmd.run:\n    - «unless: #test -f /x\n",
+        "null is not a command",
+        "put it in quotes: '#test -f /x'",
+        check_only=True,
+    ),
+    Mistake(
+        "path in typographic quotes",
+        "a:\n  file.managed:\n    - contents: x\n    - «name: “/etc/x”\n",
+        "not an absolute path",
+        "write the plain quotes ' or \"",
+    ),
+    Mistake(
+        "tag with a space in its sign",
+        "{ «% if true % }\n",
+        "cannot begin with %",
+        "no space in its `{%`",
+    ),
+    Mistake(
         "no-break space behind a dash",
         "/etc/motd:\n  file.managed:\n    - user: x\n    -«\u00a0contents: hi\n",
         "U.00A0. after `-`",
@@ -38,6 +81,28 @@ MISTAKES = [
         "«b:\n  test.nop\n",
         "'b:' stands behind '- x'",
         "remove that hyphen",
+    ),
+    Mistake(
+        "loop whose end takes its line break",
+        "{% for i in [1, 2] -%}\n«b:\n  test.nop: []\n{%- endfor %}\n",
+        "'b:' stands behind 'test.nop: ..'",
+        "remove that hyphen",
+    ),
+    Mistake(
+        "UTF-16 without its mark",
+        {
+            "web.sls": "a:\n  test.nop\n".encode("utf-16-le").replace(
+                b"\0", HERE.encode() + b"\0", 1
+            )
+        },
+        "the file is UTF-16",
+        "save it as UTF-8",
+    ),
+    Mistake(
+        "folder without init.sls",
+        {"web.sls": "include:\n  - «nginx\n", "nginx/install.sls": "b: test.nop\n"},
+        "nginx in saltenv base is not available",
+        "that folder has no init.sls, but there is nginx.install",
     ),
     Mistake(
         "value of several lines in one line",

@@ -22,6 +22,7 @@ from runner.model.global_arguments import COMMAND_OPTIONS, GLOBAL_ARGUMENTS, PAS
 from runner.model.places import Place, Source, Value, item_place, value_place
 from runner.model.records import Record
 from runner.model.requisite_kinds import REQUISITE_KEYS
+from runner.support.yaml import mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class _Binding:
         inside = "".join(f"[{step!r}]" for step in problem.path)
         source, culprit = _inner(value, problem.path, place)
         hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
+        hint = (culprit is None and mark.comment_hint(source)) or hint
         what = f"{self.where}: {key}{inside}: {text}"
         self.problems.append(
             Diagnostic(
@@ -239,15 +241,10 @@ def _complain(
                 mistaken.add(misspelt[key])
                 continue
             reason = "is given, but empty" if key in given else "is missing"
-            expected = schema.parameters[key].shape.title
-            binding.problems.append(
-                Diagnostic(
-                    f"{binding.where}: the argument {key!r} {reason}",
-                    binding.source(key),
-                    f"add `- {key}: ...` ({expected})",
-                    "argument",
-                )
-            )
+            message = f"{binding.where}: the argument {key!r} {reason}"
+            hint = f"add `- {key}: ...` ({schema.parameters[key].shape.title})"
+            hint = (key in given and mark.comment_hint(binding.source(key))) or hint
+            binding.problems.append(Diagnostic(message, binding.source(key), hint, "argument"))
     # `path: /x` where `name: /x` was meant: the ID is no mistake then
     if "name" in misspelt and binding.named_by_id:
         binding.problems = [

@@ -11,7 +11,7 @@ from runner.model import other_tools
 from runner.model.diagnostics import likeness, similar, suggestion
 from runner.model.global_arguments import OTHER_WORDS
 from runner.model.places import Value
-from runner.support.yaml.mark import in_quotes
+from runner.support.yaml.mark import PLAIN_QUOTES, QUOTES, in_quotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def _path(key: str, value: str) -> str:
         return f"{hint}, or in a template `{{{{ salt['environ.get']('HOME') }}}}`"
     if re.match(r"[A-Za-z]:[\\/]", value):
         return "it is a path of Windows: leave the state out here, with `{% if %}` in the SLS"
+    if value.startswith(tuple(QUOTES)):
+        return PLAIN_QUOTES
     path = re.sub(r"^(\./|~/?)*", "", value)
     if not path.strip():  # `- name: /` would be a dangerous advice
         return f"nothing is left of `{key}` here: a variable of a template may be empty"

@@ -250,15 +250,13 @@ def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnosti
         message = f"{entry} is not a command"
         hint = f"YAML reads brackets as a list: put the command in quotes, `- {key}: 'COMMAND'`"
     else:
-        shown = (
-            {True: "true", False: "false", None: "null"}[entry]
-            if isinstance(entry, bool | None)
-            else entry
-        )
+        words = {True: "true", False: "false", None: "null"}
+        shown = words[entry] if isinstance(entry, bool | None) else entry
         typed = f"'{shown}'"
         if len(source.values) == 1 and isinstance(entry, bool):  # a template's True is no program
             typed = f"'{{{{ ({source.values[0][0]}) | lower }}}}'"
         message, hint = f"{shown} is not a command", f"write a command as text: `- {key}: {typed}`"
+        hint = (entry is None and mark.comment_hint(source)) or hint
     return Diagnostic(
         f"{chunk.function}: {key}: {message}{IGNORED}", source, hint, "ignored", "warning"
     )

@@ -73,11 +73,8 @@ def body_hint(id_: str, value: Value) -> str:
         return resource
     if id_ == "chain" and isinstance(value, list | str) and value:
         link: Value = value if isinstance(value, str) else value[0]
-        link = (
-            ": ".join(map(str, next(iter(link.items()))))
-            if isinstance(link, Mapping) and link
-            else link
-        )
+        if isinstance(link, Mapping) and link:
+            link = ": ".join(map(str, next(iter(link.items()))))
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{link}'`"
     first = value[0] if isinstance(value, list) and value else None
     if first and (near := nearest(id_, ("include", "exclude", "extend"), 0.7)):

@@ -217,7 +217,10 @@ class Renderer:
         text = read_text(path, self.opts)
         if "\0" in text:
             place = Source(path, *position_in(text, text.index("\0")))
-            raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
+            message, hint = "the file contains a NUL character", "remove it"
+            if text[1::2].count("\0") > len(text) // 4:
+                message, hint = "the file is UTF-16, not UTF-8", "save it as UTF-8"
+            raise RenderError(message, place, hint, "encoding")
         pipe, text = self.pipe(text, path)
         return pipe, Rendered(text, path)
 

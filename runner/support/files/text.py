@@ -98,9 +98,15 @@ def text_to_show(path: str) -> str:
     large.
     """
     try:
-        return read_bounded(path).decode("utf-8", "replace")
+        return read_bounded(path).decode("utf-8-sig", "replace")
     except (OSError, ValueError, RunnerError):
         return ""
+
+
+def line_to_show(path: str, number: int) -> str:
+    """A line of a file for a message; empty where it has no such line."""
+    rows = text_to_show(path).split("\n")
+    return rows[number - 1].removesuffix("\r") if 0 < number <= len(rows) else ""
 
 
 def split_lines(text: str) -> list[str]:

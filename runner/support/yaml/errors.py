@@ -13,6 +13,7 @@ import yaml
 
 from runner.model import other_tools
 from runner.model.diagnostics import ODD_SPACES
+from runner.support.yaml import mark
 from runner.support.yaml.layout import colons, indentation, joined, no_dash, no_key, simple_key
 from runner.support.yaml.mark import Mistake, ParserSpot, Written, in_quotes, margin, short
 
@@ -72,15 +73,11 @@ def _resource(spot: ParserSpot) -> Mistake | None:
 
 def _tab(spot: ParserSpot) -> Mistake | None:
     for number in (spot.line, spot.above(), spot.line + 1):
-        row = spot.at(number)
-        if "\t" in row[: margin(row)]:
-            message = "a tab in the indentation; YAML takes only spaces"
-            return spot.mistake(
-                message,
-                number,
-                row.index("\t"),
-                "replace the tab with spaces, as in the lines around it",
-            )
+        if lead := re.match(r"[ -]*\t", spot.at(number)):
+            where = "after the dash" if "-" in lead[0] else "in the indentation"
+            hint = "replace the tab with spaces, as in the lines around it"
+            message = f"a tab {where}; YAML takes only spaces"
+            return spot.mistake(message, number, lead.end() - 1, hint)
     return None
 
 
@@ -134,11 +131,11 @@ def _unclosed(spot: ParserSpot, line: int, column: int) -> Mistake:
 
 
 def _typographic(spot: ParserSpot) -> Mistake | None:
-    quote = re.search("[“”„‘’]", spot.row)
+    quote = re.search(f"[{mark.QUOTES}]", spot.row)
     if not quote:
         return None
     message = f"{quote[0]} is a typographic quote, which YAML takes for a letter"
-    return spot.mistake(message, spot.line, quote.start(), "write the plain quotes ' or \"")
+    return spot.mistake(message, spot.line, quote.start(), mark.PLAIN_QUOTES)
 
 
 def _after_quote(spot: ParserSpot) -> Mistake | None:
@@ -255,9 +252,10 @@ def _start(spot: ParserSpot) -> Mistake | None:
     refused = "mapping keys are not allowed" if sign == "?" else "cannot start any token"
     if refused not in spot.problem or sign not in ("%", "@", "`", "?"):
         return None
-    return spot.here(
-        f"a value cannot begin with {sign}", f"put it in quotes: {in_quotes(short(spot.rest))}"
-    )
+    hint = f"put it in quotes: {in_quotes(short(spot.rest))}"
+    if sign == "%" and spot.row[: spot.column].endswith("{ "):
+        hint = "a tag of Jinja has no space in its `{%` and `%}`"
+    return spot.here(f"a value cannot begin with {sign}", hint)
 
 
 def _folded(spot: ParserSpot) -> Mistake | None:

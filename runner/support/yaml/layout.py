@@ -135,10 +135,11 @@ def joined(spot: ParserSpot) -> Mistake | None:
     for number in range(spot.line + 1) if "document" in spot.problem else (spot.line, *above):
         row = spot.at(number).rstrip()
         first, last = spot.typed(number, margin(row)), spot.typed(number, len(row) - 1)
-        if first.file != last.file or not 0 < first.line < last.line:
+        if first.file != last.file or 0 in (first.line, last.line) or first.line == last.line:
             continue
         rows = text_to_show(last.file).splitlines()
-        tags = "\n".join(rows[first.line - 1 : last.line])
+        begin, end = sorted((first.line, last.line + 2))  # a loop goes back to where it began
+        tags = "\n".join(rows[begin - 1 : end - 2 if first.line < last.line else end])
         # what follows a tag may be counted to its line
         keys = (key.strip() for key in rows[last.line - 1 : last.line + 2])
         key = next((key for key in keys if re.fullmatch(r"(- )?[\w./-]+:( .*)?", key)), "\n")

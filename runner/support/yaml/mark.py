@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import yaml
 
 from runner.model.places import Source
 from runner.model.records import Record
+from runner.support.files.text import line_to_show
 
 # a line and column (from 1) of the text -> the place as written
 Written = Callable[[int, int], Source]
@@ -83,6 +85,19 @@ def margin(row: str) -> int:
 def short(text: str) -> str:
     text = text.strip()
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+QUOTES = "“”„‘’‚"
+PLAIN_QUOTES = "write the plain quotes ' or \""
+
+
+_COMMENT = re.compile(r"(?:^\s*-|:)\s+(#\S.*)$")
+
+
+def comment_hint(source: Source) -> str | None:
+    """The cure for a value that is empty, as what was meant begins with #."""
+    typed = _COMMENT.search(line_to_show(source.file, source.line))
+    return f"# begins a comment: put it in quotes: {in_quotes(typed[1])}" if typed else None
 
 
 def in_quotes(text: str) -> str:

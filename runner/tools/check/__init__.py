@@ -176,13 +176,15 @@ class _Checker:
             if step.reacts and self._does_react(step.chunk)
         )
         expects = expected(self._session)
+        told = {problem.source for problem in problems}
+        of_yaml = lint_yaml.warnings(compiled.chunks, expects, lint.row)
         problems += (
+            *(warning for warning in of_yaml if warning.source not in told),
             *self._unavailable(compiled),
             *lint.warnings(compiled.chunks, compiled.relations, reacts),
             *conflicts.warnings(compiled, self._session.registry, self._session.tree),
             *traps.warnings(compiled.steps, foreign),
             *secret_files.warnings(self._session, compiled.chunks),
-            *lint_yaml.warnings(compiled.chunks, expects, lint.row),
             *(() if foreign else lint_yaml.values_that_are_none(compiled.chunks)),
             *validators.hints(compiled.chunks, expects),
             *unread_files.warnings(compiled.chunks, expects, self._is_debian),

@@ -230,12 +230,9 @@ def without_ignored(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
 def ignores(source: Source | None, code: str) -> bool:
     """Return whether a comment on a line ignores such warnings."""
     rows = _rows(source.file) if source is not None and source.line else ()
-    match = (
-        _IGNORE.search(rows[source.line - 1])
-        if source is not None and 0 < source.line <= len(rows)
-        else None
-    )
-    return bool(match) and code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
+    typed = source is not None and 0 < source.line <= len(rows) and rows[source.line - 1]
+    match = _IGNORE.search(typed) if typed else None
+    return match is not None and code in [part.strip() for part in match[1].split(",")]
 
 
 def row(source: Source) -> str:

@@ -12,8 +12,8 @@ from runner.language.arguments.scalars import Mismatch, Shape
 from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Place, PlacedMap, Source, Value, item_place
-from runner.support.files.text import text_to_show
-from runner.support.yaml.mark import in_quotes
+from runner.support.files.text import line_to_show, text_to_show
+from runner.support.yaml.mark import PLAIN_QUOTES, QUOTES, in_quotes
 
 Expects = Callable[[Chunk, str], Shape | None]  # what an argument takes, if that is known
 Row = Callable[[Source], str]  # the line of a place, as YAML read it
@@ -22,11 +22,14 @@ Row = Callable[[Source], str]  # the line of a place, as YAML read it
 def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Diagnostic]:
     """All of them."""
     for chunk in chunks:
+        if "name" in chunk.arg_places:
+            named = None if chunk.name == chunk.id else chunk.name  # `name: #x` leaves the ID
+            yield from _lost("name", named, chunk.arg_places["name"], row)
         for key, value in chunk.args.items():
             place = chunk.arg_places.get(key)
             if place is None:
                 continue
-            yield from _lost_mark(key, value, place, row)
+            yield from _lost(key, value, place, row)
             takes = expects(chunk, key)
             where = f"{chunk.function}: {key}"
             if takes and (takes.spelled or _makes_text(takes, value)):
@@ -52,19 +55,38 @@ def _makes_text(takes: Shape, value: Value) -> bool:
         return False
 
 
-_MARKED = re.compile(r"(?:^\s*-|:)\s+(!\s+[^\s'\"].*)$")
+_SIGN = re.compile(rf"(?:^\s*-|:)\s+((!(?=\s)|&[^\s*]+(?=\s)|#(?=\S)|[{QUOTES}]).*)$")
 
 
-def _lost_mark(key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
-    """Warnings of texts that begin with an exclamation mark, which YAML drops as a tag."""
+def _lost(key: str, value: Value, place: Place, row: Row) -> Iterator[Diagnostic]:
+    """Warnings of texts whose beginning YAML takes for something else: ! for a tag, & for an
+    anchor, # for a comment; and of typographic quotes, which it takes for letters.
+    """
     listed = isinstance(value, list)
     for index, each in enumerate(value) if isinstance(value, list) else [(0, value)]:
         at = item_place(value, index, place) if listed else place
-        marked = _MARKED.search(row(at.source)) if isinstance(each, str) else None
-        if marked and each[:1] == marked[1][1:].strip()[:1]:
-            message = f"{key}: the ! before {each!r} is a tag for YAML, and lost"
-            hint = f"put it in quotes: {in_quotes(marked[1].strip())}"
-            yield Diagnostic(message, at.source, hint, "trap", "warning")
+        typed = _SIGN.search(row(at.source)) if each is None or isinstance(each, str) else None
+        if typed is None or not _is_lost(typed[1], typed[2], each, at.source):
+            continue
+        hint = f"put it in quotes: {in_quotes(typed[1].strip())}"
+        if typed[2] in QUOTES:
+            message, hint = f"{key}: {typed[2]} is a letter for YAML, no quote", PLAIN_QUOTES
+        elif each is None:
+            message = f"{key}: what begins with # is a comment for YAML, and nothing is left"
+        else:
+            what = "a tag" if typed[2] == "!" else "an anchor"
+            message = f"{key}: the {typed[2]} before {each!r} is {what} for YAML, and lost"
+        yield Diagnostic(message, at.source, hint, "trap", "warning")
+
+
+def _is_lost(typed: str, sign: str, value: Value, source: Source) -> bool:
+    """Return whether what begins a text in its line is missing in its value, or a letter of it."""
+    if not isinstance(value, str):
+        return sign == "#"
+    if sign in QUOTES:
+        return value[:1] == sign
+    used = sign != "!" and f"*{sign[1:]}" in text_to_show(source.file)
+    return sign != "#" and not used and value[:1] == typed.removeprefix(sign).strip(" \t'\"")[:1]
 
 
 _NONE = re.compile(r"(?<![\w'\"])None(?!\w)")
@@ -77,8 +99,7 @@ def values_that_are_none(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
             source = place.source
             if not source.rendered or not _NONE.search(source.rendered):
                 continue
-            rows = text_to_show(source.file).splitlines()
-            typed = rows[source.line - 1] if 0 < source.line <= len(rows) else ""
+            typed = line_to_show(source.file, source.line)
             if "{{" in typed and "None" not in typed:
                 message = f"{chunk.function}: the template has no value here, and None is written"
                 hint = "give a default, as in `pillar.get(KEY, DEFAULT)`, or ask with `if`"
@@ -104,8 +125,7 @@ def _in_text(
 
 def _quoted(key: str, typed: str, source: Source) -> str:
     """A value in quotes; of a template the expression that gave it."""
-    rows = text_to_show(source.file).splitlines() if source.rendered else []
-    row = rows[source.line - 1] if 0 < source.line <= len(rows) else ""
+    row = line_to_show(source.file, source.line) if source.rendered else ""
     match = re.search(rf"{_of(key)}(\S.*?)\s*$", row)
     written = match[1] if match else typed
     return f'"{written}"' if "'" in written else f"'{written}'"

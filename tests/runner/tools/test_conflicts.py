@@ -571,6 +571,11 @@ def test_what_is_read_otherwise_than_it_is_meant(
     assert len(found) == bool(message) and all(message in each for each in found), found
 
 
+COMMENT = "what begins with # is a comment for YAML, and nothing is left"
+LOST = " for YAML, and lost"
+QUOTED = "put it in quotes: '{}'".format
+
+
 def test_an_exclamation_mark_that_yaml_drops_is_named(machine: Machine) -> None:
     text = "a:\n  cmd.run:\n    - name: x\n    - unless: ! test -f /x\n    - onlyif:\n"
     text += "      - '! test -f /y'\n      - ! test -f /z\n      - !!str x\n"
@@ -586,6 +591,29 @@ def test_an_exclamation_mark_that_yaml_drops_is_named(machine: Machine) -> None:
             "onlyif: the ! before 'test -f /z' is a tag for YAML, and lost",
             "put it in quotes: '! test -f /z'",
         ),
+    ]
+
+
+def test_what_yaml_takes_off_a_text_is_named(machine: Machine) -> None:
+    text = (
+        "b:\n  cmd.run:\n    - name: ! test -f /x\n    - creates: /x\n"
+        "c:\n  cmd.run:\n    - name: #true\n    - creates: /x\n"
+        "/x:\n  file.line:\n    - mode: ensure\n    - content: #Port 22\n    - after: x # y\n"
+        "d:\n  cmd.run:\n    - unless: &loop x\n    - onlyif: &used 'true'\n"
+        "    - success_stdout: *used\n"
+        "e:\n  cmd.run:\n    - unless: ‘true’\n    - onlyif: '‘true’'\n    - env: # none\n"
+    )
+    found = [(each["line"], each["message"], each["hint"]) for each in said(machine, text)]
+    assert found == [
+        (3, f"name: the ! before 'test -f /x' is a tag{LOST}", QUOTED("! test -f /x")),
+        (7, "name: " + COMMENT, QUOTED("#true")),
+        (12, "content: " + COMMENT, QUOTED("#Port 22")),
+        (
+            16,
+            "unless: the &loop before 'x' is an anchor for YAML, and lost",
+            QUOTED("&loop x"),
+        ),
+        (21, "unless: ‘ is a letter for YAML, no quote", "write the plain quotes ' or \""),
     ]
 
 

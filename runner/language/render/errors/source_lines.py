@@ -12,7 +12,7 @@ import jinja2
 from jinja2.debug import get_template_locals
 
 from runner.model.places import Source
-from runner.support.files.text import text_to_show
+from runner.support.files.text import line_to_show, text_to_show
 from runner.support.yaml.rendered_text import brief
 
 
@@ -64,8 +64,7 @@ def text_of(source: Source) -> str:
 
 
 def row_of(source: Source) -> str:
-    rows = text_of(source).split("\n")
-    return rows[source.line - 1] if 0 < source.line <= len(rows) else ""
+    return line_to_show(source.file, source.line)
 
 
 def column_of(row: str, pattern: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from runner.model import other_tools
 from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.records import Record
 
@@ -19,6 +20,11 @@ TAGS = tuple(
     """.split()
 )
 BLOCKS = {"load_yaml": "load", "load_json": "load", "load_text": "load"}
+# `docker ps --format {{.Names}}`, `{{json .State}}`
+OF_ANOTHER_PROGRAM = (
+    "{{ begins an expression of Jinja: put what another program reads between `{% raw %}` and"
+    " `{% endraw %}`"
+)
 OPERATORS = {"&": "and", "!": "not", "|": "or", "=": "=="}
 
 
@@ -49,8 +55,10 @@ def explain(
     row = _row(source, line)
     named = re.search(r"No (filter|test) named '([^']*)'", message)
     if named:
+        theirs = other_tools.filter_word(named[2])
         hint = (
-            did_you_mean(named[2], filters if named[1] == "filter" else tests)
+            (theirs and theirs.hint(named[2]))
+            or did_you_mean(named[2].rpartition(".")[2], filters if named[1] == "filter" else tests)
             or f"neither Jinja nor Salt has a {named[1]} of that name"
         )
         return Explanation(line, _word(row, named[2]), hint)
@@ -190,6 +198,9 @@ def _expression(
     if character:
         return _character(character[2].replace("\\\\", "\\"), int(character[3]), line, row, source)
     column = _tag_column(row)
+    theirs = re.search(r"\{\{-?\s*(?=\.)", row)
+    if theirs:
+        return Explanation(line, theirs.start() + 1, OF_ANOTHER_PROGRAM)
     braces = re.search(r"\{%(?:(?!%\}).)*?(\{\{\s*(.*?)\s*\}\})", row)
     if braces:
         hint = f"between {{% and %}} it is `{braces[2]}` alone; `~` joins it to a text"

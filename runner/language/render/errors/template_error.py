@@ -204,9 +204,8 @@ def _hint(
         return f"it takes: {macro[1]}({', '.join(arguments)})"
     if call and call.frame is None:
         near = call.wrong_argument(text)
-        return (
-            f"{suggestion(near)} " if near else ""
-        ) + f"it takes: {call.signature_text() or call.name + '(...)'}"
+        asked = f"{suggestion(near)} " if near else ""
+        return f"{asked}it takes: {call.signature_text() or call.name + '(...)'}"
     known = next(
         (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),
         "",

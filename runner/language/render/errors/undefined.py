@@ -19,6 +19,7 @@ from runner.language.render.errors.source_lines import (
     text_of,
     without,
 )
+from runner.language.render.errors.syntax import OF_ANOTHER_PROGRAM
 from runner.language.render.jinja.environment import PlacedEnvironment, UndefinedMessage
 from runner.model import other_tools
 from runner.model.diagnostics import did_you_mean, similar, suggestion
@@ -99,6 +100,9 @@ def _no_such_key(
         told = f"'{holder}' has no {kind} {name!r}" if holder else reason
         message = f"Jinja variable {told}"
         hint = _key_hint(obj, name, holder)
+        dashed = re.match(rf"{key}(?:-\w+)+", row[column - 1 :]) if column else None
+        if dashed and not isinstance(obj, str) and dashed[0] in obj:
+            hint = f"a - in it is a minus there: write `{holder}[{dashed[0]!r}]`"
     return RenderError(message, source._replace(column=column), hint, "undefined")
 
 
@@ -114,11 +118,8 @@ def _key_hint(obj: Any, name: Any, holder: str) -> str:
         )
     if isinstance(obj, str | list | int | float) and not similar(str(name), dir(type(obj)), 1, 0.8):
         return _no_mapping_hint(obj, holder)
-    keys = [
-        str(key)
-        for key in (obj if hasattr(obj, "keys") else dir(type(obj)))
-        if not str(key).startswith("_")
-    ]
+    names = obj if hasattr(obj, "keys") else dir(type(obj))
+    keys = [str(key) for key in names if not str(key).startswith("_")]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
     of_python_2 = [method for method in methods if name == f"iter{method}"]
     near = of_python_2 or similar(str(name), methods, 1, 0.75) or similar(str(name), keys, 1, 0.6)
@@ -227,6 +228,8 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
         return f"Jinja has a filter for it: `VALUE | {as_filter}`"
     if re.search(rf"\b{re.escape(name)}\s*\(", row):
         return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
+    if re.search(rf"{{{{-?\s*{re.escape(name)}\s+\.", row):
+        return OF_ANOTHER_PROGRAM
     hint = f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
     if row.lstrip().startswith("#"):
         hint += "; Jinja reads what stands behind # too, but not what is between {# and #}"
