@@ -21,17 +21,18 @@ TABLE = "other_tools.txt"
 # IDEA: what stands for no single word of an SLS. COMMAND: programs and their options. FUNCTION: a
 # module, or a module and its function. ARGUMENT: what stands beside a state in those tools.
 # VALUE: what stands behind `state:`, `ensure:` and `action:`. VARIABLE: of templates (`ansible_*`:
-# each that begins so). SUBJECT: what people look for.
-KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VALUE, VARIABLE, SUBJECT = (
+# each that begins so). FILTER: filters, tests, functions. SUBJECT: what people look for.
+KINDS = IDEA, COMMAND, FUNCTION, ARGUMENT, VALUE, VARIABLE, FILTER, SUBJECT = (
     "idea",
     "command",
     "function",
     "argument",
     "value",
     "variable",
+    "filter",
     "subject",
 )
-WRITTEN = FUNCTION, ARGUMENT, VALUE  # whose names stand in an SLS
+WRITTEN = FUNCTION, ARGUMENT, VALUE, FILTER  # whose names stand in an SLS
 SOME_STATE = "service.running"  # stands for the state that was written where none was
 ADVICE = ("it is", "leave", "the value", "there is")  # how a text begins that is nothing to write
 
@@ -175,8 +176,13 @@ def _function_of(value: object, function: str) -> str:
 
 def variable_word(name: str) -> Word | None:
     """The row of a variable of a template."""
-    words = _by_word(VARIABLE)
+    words = {**_by_word(FILTER), **_by_word(VARIABLE)}
     return words.get(name) or words.get(f"{name.partition('_')[0]}_*")
+
+
+def filter_word(name: str) -> Word | None:
+    """The row of a filter or a test of a template; Ansible's may have its collection before it."""
+    return _by_word(FILTER).get(name.rpartition(".")[2])
 
 
 def option_word(name: str) -> Word | None:

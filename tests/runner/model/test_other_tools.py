@@ -9,16 +9,19 @@ from collections import Counter
 
 import pytest
 from command import ROOT, Machine
+from jinja2.defaults import DEFAULT_FILTERS
 
 from runner.engine.loader import unsupported
 from runner.engine.loader.registry import Registry
 from runner.language.arguments.bind import known
 from runner.language.arguments.hints import meant
+from runner.language.filters import WHERE
 from runner.model import other_tools
 from runner.model.global_arguments import GLOBAL_ARGUMENTS
 from runner.model.other_tools import (
     ARGUMENT,
     COMMAND,
+    FILTER,
     FUNCTION,
     IDEA,
     KINDS,
@@ -161,6 +164,32 @@ def test_each_argument_is_answered(machine: Machine) -> None:
     answers = dict(hints(machine, text))
     for line, (row, word) in enumerate(rows, 3):
         assert row.text.replace("{function}", "file.managed") in answers[line], word
+
+
+def test_filters_that_are_to_be_written_are_there() -> None:
+    """And what the words are about is no filter here."""
+    filters = {*WHERE, *DEFAULT_FILTERS}
+    said = set(re.findall(r"VALUE\|(\w+)", " ".join(row.text for row in TABLE)))
+    assert (names(FILTER) | said) - filters == set()
+    assert filters & {*words(FILTER)} == set()
+
+
+@pytest.mark.parametrize(
+    ("expression", "cure"),
+    [
+        ("{} | combine({'a': 1})", r"write `salt\['slsutil.merge'\]\(A, B\)`"),
+        ("{} | ansible.builtin.dict2items", "did you mean to_entries"),
+        ("'[]' | from_json", "did you mean load_json"),
+        ("[] | community.general.json_query('x')", "did you mean json_query"),
+        ("1 if '1.2' is version('1.1', '>') else 2", "pkg.version_cmp"),
+        ("fqdn_rand(60)", "salt.'random.seed'"),
+        ("x if x is changed else omit", "onchanges"),
+        ("{'a': omit}", "around the line of the argument"),
+    ],
+)
+def test_a_template_of_theirs_is_answered(machine: Machine, expression: str, cure: str) -> None:
+    ((line, hint),) = hints(machine, f"a:\n  test.nop:\n    - name: {{{{ {expression} }}}}\n")
+    assert line == 3 and re.search(cure, hint), hint
 
 
 @pytest.mark.parametrize(
