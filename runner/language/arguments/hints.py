@@ -9,7 +9,7 @@ from functools import partial
 
 from runner.model import other_tools
 from runner.model.diagnostics import likeness, similar, suggestion
-from runner.model.global_arguments import OTHER_WORDS
+from runner.model.global_arguments import COMMAND_OPTIONS, OTHER_WORDS
 from runner.model.places import Value
 from runner.support.yaml.mark import PLAIN_QUOTES, QUOTES, in_quotes
 
@@ -34,9 +34,9 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     word = key.lower().replace("-", "_")
     theirs = other_tools.argument_word(word)
     for alias in (OTHER_WORDS.get(word, ""), *(theirs.names if theirs else ())):
-        if alias in own or (alias in others and alias != "runas"):
+        if alias in own or (alias in others and alias not in COMMAND_OPTIONS):
             return alias
-    if OTHER_WORDS.get(word) == "runas":  # of the commands of guards, not of the state
+    if OTHER_WORDS.get(word) in COMMAND_OPTIONS:  # of the commands of guards, not of the state
         return None
     own = [name for name in own if name.removesuffix(f"_{word}") not in NEGATIONS]
     longer = [name for name in own if name.endswith(f"_{word}")]

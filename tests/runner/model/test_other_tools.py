@@ -204,9 +204,11 @@ def test_a_template_of_theirs_is_answered(machine: Machine, expression: str, cur
         ("user.present", "managehome", "createhome"),
         ("pkg.installed", "when", "onlyif"),
         ("pkg.installed", "not_if", "unless"),
+        ("cron.present", "environment", None),  # env would be that of its guards
+        ("file.managed", "chdir", None),
     ],
 )
-def test_the_argument_that_the_function_has(function: str, argument: str, own: str) -> None:
+def test_the_argument_that_the_function_has(function: str, argument: str, own: str | None) -> None:
     arguments = known(LIBRARY.state(function).function)
     assert meant(argument, sorted(arguments), sorted(GLOBAL_ARGUMENTS)) == own
 
