@@ -105,6 +105,18 @@ MISTAKES = [
         "that folder has no init.sls, but there is nginx.install",
     ),
     Mistake(
+        "value of several lines in a text",
+        "{% set key = 'a\\nb' %}\n/etc/motd:\n  file.managed:\n    - contents: |\n        «{{ key }}\n",
+        "no colon follows 'b'",
+        r"^the value of `key` has several lines; `{{ key \| indent\(8\) }}`",
+    ),
+    Mistake(
+        "value of several lines whose second is a mapping",
+        "{% set key = 'a\\nb: c' %}\n/etc/motd:\n  file.managed:\n    - contents: |\n        «{{ key }}\n",
+        "ID b in SLS web is not a dictionary",
+        r"^the value of `key` has several lines; `{{ key \| indent\(8\) }}`",
+    ),
+    Mistake(
         "value of several lines in one line",
         "{% set key = 'a\\nb' %}\n/etc/motd:\n  file.managed:\n    - contents: «{{ key }}\n",
         "no colon follows 'b'",

@@ -25,6 +25,7 @@ from runner.model.places import (
     value_place,
 )
 from runner.model.requisite_kinds import KINDS
+from runner.support.yaml import mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,9 +144,9 @@ class Sls:
                 f"ID {id_} in SLS {self.name} is not a dictionary, but"
                 f" {structure_hints.kind(value)}"
             )
-            self._problem(
-                what, getattr(value, "place", place), structure_hints.body_hint(id_, value)
-            )
+            at = getattr(value, "place", place)
+            hint = mark.several_lines_hint(at.source) or structure_hints.body_hint(id_, value)
+            self._problem(what, at, hint)
             self.lost.append(id_)
             return None
         keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]

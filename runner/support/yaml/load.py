@@ -27,6 +27,7 @@ from runner.model.places import Document, Place, PlacedList, PlacedMap, Source, 
 from runner.model.records import Record
 from runner.support.yaml import errors
 from runner.support.yaml.limits import CIRCLE, LIMIT, SAFE_LOADER, UNFOLDED, check_depth
+from runner.support.yaml.mark import several_lines_hint
 from runner.support.yaml.rendered_text import Rendered
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -407,9 +408,7 @@ def _explain(error: yaml.MarkedYAMLError, text: str, document: Document) -> Rend
         name, value = unsafe[0]
         way = "json" if re.match(_OF_PYTHON, value) else "yaml_dquote"
         safe = f"`{{{{ {name} | {way} }}}}` is safe whatever the value is"
-        if "\\n" in value:
-            hint = f"the value of `{name}` has several lines"
-        hint = f"{hint}; {safe}" if hint else safe
+        hint = several_lines_hint(source) or (f"{hint}; {safe}" if hint else safe)
         if (sign := re.search(_OF_SHELL, name)) and "python_shell" not in name:
             hint = f"cmd.run starts no shell, and `{sign[2]}` needs one: salt['cmd.shell'](...)"
     return RenderError(mistake.message, source, hint, "yaml")

@@ -100,6 +100,21 @@ def comment_hint(source: Source) -> str | None:
     return f"# begins a comment: put it in quotes: {in_quotes(typed[1])}" if typed else None
 
 
+def several_lines_hint(source: Source) -> str | None:
+    """The cure for a line that a value of a template has written: only the first of its lines has
+    the indentation of the template. None of other lines.
+    """
+    name = next((name for name, value in source.values if "\\n" in value), None)
+    if name is None:
+        return None
+    row = line_to_show(source.file, source.line)
+    if row.lstrip().startswith("{{"):  # of a text below `|`
+        cure = f"`{{{{ {name} | indent({margin(row)}) }}}}` indents them all"
+    else:
+        cure = f"`{{{{ {name} | yaml_dquote }}}}` is safe whatever the value is"
+    return f"the value of `{name}` has several lines; {cure}"
+
+
 def in_quotes(text: str) -> str:
     """A text as YAML reads it in quotes."""
     if "'" in text and not {'"', "\\"} & {*text}:
