@@ -475,7 +475,9 @@ class Renderer:
         if engine == "mako":
             return str(stage("mako")(Rendered(text, file), scope, ()).text)
         hint = "there are jinja, mako and py"
-        raise RenderError(f"there is no template engine {engine!r}", Source(file or "<template>"), hint)
+        raise RenderError(
+            f"there is no template engine {engine!r}", Source(file or "<template>"), hint
+        )
 
 
 class Scope(Record):
