@@ -31,6 +31,7 @@ done
     DATA_DIR=; . /lib/ufw/ufw-init-functions; ufw_start >/dev/null
 )"""
 _SWITCHES = {("enable",): "yes", ("disable",): "no"}
+_RANGE = re.compile(r"\b(\d+)-(\d+)\b")  # as other firewalls have it
 _PORTS = re.compile(r"(any|\d+(:\d+)?(,\d+(:\d+)?)*)(/[a-z]+)?")
 
 
@@ -106,6 +107,9 @@ def rule(
     >>> " ".join(rule("allow", "22/tcp"))
     'allow in from any to any port 22 proto tcp'
     """
+    if comment and "'" in comment:
+        raise CommandFailed(f"comment: ufw takes none with an apostrophe: {comment}")
+    port = _RANGE.sub(r"\1:\2", port)
     words = [plain_name(action, "action"), _word(direction, "direction")]
     words += ["on", _word(interface, "interface")] if interface else []
     words += ["from", _word(source, "source"), "to", _word(destination, "destination")]

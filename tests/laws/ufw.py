@@ -50,6 +50,8 @@ SCENARIOS = [
     on("allow", name="80,8000:8010/tcp"),
     on("allow", name="NoSuchApp", fails="Could not find a profile matching 'NoSuchApp'"),
     on("allow", name="99999/tcp", fails="Bad port"),
+    on("allow", name="8000-8010/tcp"),
+    on("allow", name="22/tcp", comment="it's mine", fails="ufw takes none with an apostrophe"),
     on("allow", name="22/tcp", others=1, **{"from": "10.0.0.1"}, fails="without it more packets"),
     on("allow", name="22/tcp", source="300.1.1.1", fails="Bad source address"),
     on("allow", name="22/tcp", destination="nowhere", fails="Bad destination address"),
