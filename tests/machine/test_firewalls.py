@@ -74,6 +74,18 @@ def test_nftables(debian: Debian) -> None:
     assert debian.read("nft list chain inet filter input") == chain
 
 
+def test_a_jump_that_leads_nowhere_is_named(debian: Debian) -> None:
+    debian.run("systemctl stop firewalld ufw; nft flush ruleset; nft add table inet filter")
+    debian.run("nft add chain inet filter input")
+    rule = "\n  nftables.append: [{family: inet, chain: input, proto: tcp, dport: 22, jump: %s}]\n"
+    debian.tree(rules=f"a:{rule % 'acept'}b:{rule % 'knocking'}")
+    for arguments in (["--test"], []):
+        results = debian.results("sls", "rules", *arguments, code=2)
+        nowhere = "in table filter in family inet does not exist"
+        assert f"Chain acept {nowhere}: did you mean accept?" in results["a"]["comment"]
+        assert f"Chain knocking {nowhere}" in results["b"]["comment"]
+
+
 UFW = """
 incoming:
   ufw.default:

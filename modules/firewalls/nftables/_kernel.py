@@ -16,6 +16,7 @@ from modules._planned.overlay import planned_machine, tell_otherwise
 from modules._texts.lines import one_line, plain_name
 from modules.firewalls import _own_network as own_network
 from runner.api import CommandFailed, Record, StateFailed, Unforeseen, changer, for_states
+from runner.api.near import closest
 from runner.api.offline import is_offline
 
 # Salt's names; nft's own are taken as they are
@@ -359,6 +360,9 @@ def _without_counts(statement: Any) -> Any:
     return statement
 
 
+VERDICTS = ("accept", "drop", "queue", "continue", "return", "reject", "masquerade")
+
+
 def _try(table: str, chain: str, rule: str, family: str) -> str:
     """Return the kernel's own form of a rule: it is added to a copy of the table, in a network
     namespace of its own.
@@ -373,6 +377,10 @@ def _try(table: str, chain: str, rule: str, family: str) -> str:
         target = reason.rpartition(": ")[2]  # the chain that it leads to, when there is none
         lacks = "No such file" in reason
         missing = ("nftables chain", f"{name} {table} {target}") if lacks else None
+        if lacks and re.search(rf"\b(jump|goto) {re.escape(target)}$", rule.strip()):
+            near = closest(target, VERDICTS)
+            meant = f": did you mean {near}?" if near else ""
+            reason = f"Chain {target} in table {table} in family {family} does not exist{meant}"
         raise StateFailed(reason, missing=missing)
     return _rules(json.loads(done.stdout)["nftables"], chain)[-1].meaning
 
