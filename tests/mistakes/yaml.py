@@ -58,6 +58,13 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
+        "command that begins with a brace",
+        "a:\n  cmd.run:\n    - creates: /x\n    - «name: {date; id; }\n",
+        "name in state 'a' in SLS 'web' is no text",
+        "put it in quotes: '{date; id; }'",
+        check_only=True,
+    ),
+    Mistake(
         "path in typographic quotes",
         "a:\n  file.managed:\n    - contents: x\n    - «name: “/etc/x”\n",
         "not an absolute path",

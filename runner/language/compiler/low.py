@@ -14,6 +14,9 @@ from runner.model.diagnostics import IGNORED, Diagnostic
 from runner.model.highdata import Body, Declaration, HighData, Item, spelled_out
 from runner.model.places import JoinedList, Place, Value, item_place, value_place
 from runner.model.requisite_kinds import KINDS, REQUISITE_KEYS
+from runner.model.stdlib import pattern
+from runner.support.files.text import line_to_show
+from runner.support.yaml import mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,6 +213,10 @@ def _no_name(item: Item, declaration: Declaration) -> Diagnostic:
             "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each"
             " below it"
         )
+    row = line_to_show(item.place.source.file, item.place.source.line)
+    if braces := pattern(r":\s+(\{[^{%].*)$").search(row):
+        quoted = mark.in_quotes(braces[1])
+        hint = f"what begins with {{ is a mapping for YAML: put it in quotes: {quoted}"
     message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {what}{IGNORED}"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
