@@ -259,8 +259,8 @@ def options_absent(
     """Make sure that an ini file does not have options.
 
     name: The file.
-    sections: The options that go, as a mapping of sections to lists of names; a name alone stands
-      before the first section.
+    sections: The options that go, as a mapping of sections to names, one or a list of them; a name
+      alone stands before the first section.
     separator, encoding: As of ini.options_present.
 
         /etc/php/8.2/fpm/php.ini:
@@ -268,9 +268,13 @@ def options_absent(
             - sections:
                 PHP: [expose_php]
     """
-    present = ini.get_some(name, sections or {}, separator, encoding)
+    sections = {  # `PHP: expose_php` is a list of one
+        section: [names] if isinstance(names, str) else names
+        for section, names in (sections or {}).items()
+    }
+    present = ini.get_some(name, sections, separator, encoding)
     unwanted: dict[str, list[str]] = {}
-    for section, names in (sections or {}).items():
+    for section, names in sections.items():
         if isinstance(names, list | dict):
             present_options = present.get(section, {})
             unwanted[section] = [
@@ -288,7 +292,7 @@ def options_absent(
         for section, names in unwanted.items()
         if names
     }
-    comments = list(_deletions(sections or {}, unwanted))
+    comments = list(_deletions(sections, unwanted))
     if not changes:
         return _unchanged(comments, "No changes detected.")
     yield _plan(changes, comments, name)

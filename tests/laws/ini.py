@@ -28,7 +28,7 @@ SCENARIOS = [
     ini("options_absent", {"a": ["nope"]}, plans=False, separator="=", encoding="utf-8"),
     ini("options_present", {"a": {"alone": None}}, plans=False),
     ini("options_present", {"a": {"alone": 1, "x": None}}),
-    ini("options_absent", {"a": ["alone"]}),
+    ini("options_absent", {"a": "alone"}),
     ini("sections_present", ["a", "c"], encoding="utf-8"),
     ini("sections_present", ["a"], plans=False),
     ini("sections_absent", ["a"]),
