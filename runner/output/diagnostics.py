@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
 from runner.model.stdlib import pattern
-from runner.output.text import paint, safe, terminal_width, wrapped
+from runner.output.text import clipped, paint, safe, terminal_width, wrapped
 from runner.support.files.text import line_to_show, text_to_show
 from runner.support.redaction import HIDDEN, without_logins
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 3  # mistakes that are alike and shown whole
 MOST_PLACES = 10  # where else they are, each on a line
+MOST_OF_A_KIND = 20  # that differ in a path, a number or what is quoted
 WIDEST = 160  # columns of a line of source
+_NAMED = pattern(r"'[^']*'|\S*[/\d]\S*")
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 _SECRET = r"(?i:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?"
 # no block, nothing that a template writes, no switch
@@ -35,14 +37,23 @@ def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -
     """Print all of them; of a mistake that was made in many places the first ones, and where else
     it is.
     """
+    kinds: dict[object, list[Diagnostic]] = {}
     for alike in _alike(problems):
+        kind = alike[0].severity, _NAMED.sub("", alike[0].message)
+        kinds.setdefault(kind, []).append(alike[0])
+        if len(kinds[kind]) > MOST_OF_A_KIND:
+            continue
         for problem in alike[:MOST_ALIKE]:
             stream.write(format_one(problem, stream, colour) + "\n")
         others = [problem.source for problem in alike[MOST_ALIKE:] if problem.source]
         for source in others[:MOST_PLACES]:
             stream.write(f"  and at {_place(source, stream)}\n")
-        if more := others[MOST_PLACES:]:
-            stream.write(f"  and at {len(more):,} more places (all: --out json)\n")
+        if elsewhere := others[MOST_PLACES:]:
+            stream.write(f"  and at {len(elsewhere):,} more places (all: --out json)\n")
+    for more in (of_kind[MOST_OF_A_KIND:] for of_kind in kinds.values()):
+        if more:
+            said = f"{len(more):,} more like this (all: --out json): {more[0].message}"
+            stream.write(format_one(more[0]._replace(message=said), stream, colour) + "\n")
     stream.flush()
 
 
@@ -86,7 +97,7 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
         if source.rendered and source.rendered.strip():
             lines.append(f"    rendered: {safe(source.rendered.strip(), stream)}")
         if source.values:
-            values = ", ".join(f"{name} = {_short(value)}" for name, value in source.values)
+            values = ", ".join(f"{name} = {clipped(value)}" for name, value in source.values)
             lines.append(f"    with {safe(values, stream)}")
         lines += [f"  called from {_place(via, stream)}" for via in source.via]
     if problem.hint:
@@ -107,10 +118,6 @@ def _wrapped(text: str, lead: int) -> str:
     """
     parts = [wrapped(f"{'':{lead}}{line}", terminal_width(), 4) for line in text.split("\n")]
     return "\n".join(line for lines in parts for line in lines)[lead:]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _excerpt(source: Source) -> list[str]:
@@ -150,4 +157,4 @@ def _part(line: str, first: int) -> str:
     """The part of a line to show: it may be very long, or name a password."""
     line = pattern(NAMED_SECRET).sub(rf"\1{HIDDEN}", without_logins(line))
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
-    return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."
+    return clipped(part, WIDEST)

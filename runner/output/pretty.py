@@ -13,6 +13,7 @@ from runner.model.result import ENDS_RUN, Report, Result, named
 from runner.output import live
 from runner.output.text import (
     change_lines,
+    clipped,
     counted,
     is_said_elsewhere,
     is_told_by,
@@ -250,7 +251,10 @@ class Pretty:
     def _because(self) -> str:
         """Return how many states are undecided because of which, in brackets."""
         known = [(by, states) for by, states in self._deciding() if by not in NOBODY]
-        told = [f"{len(states)} because of {_clipped(by)}" for by, states in known[:MOST_DECIDING]]
+        told = [
+            f"{len(states)} because of {clipped(by, LONGEST_DECIDING)}"
+            for by, states in known[:MOST_DECIDING]
+        ]
         told += ["..."] if len(known) > MOST_DECIDING else []
         return f" ({', '.join(told)})" if told else ""
 
@@ -330,7 +334,3 @@ def _decided_by(result: Result) -> str:
 def _label(result: Result) -> str:
     chunk = result.chunk
     return labelled({"function": chunk.function, "id": chunk.id, "name": result.name})
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST_DECIDING else f"{text[: LONGEST_DECIDING - 3]}..."

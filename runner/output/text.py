@@ -271,8 +271,12 @@ def labelled(state: Mapping[str, Any]) -> str:
     a script that is a name, the beginning.
     """
     shown = state["id"] if state["id"] == state["name"] else f"{state['id']} ({state['name']})"
-    shown = shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 3]}..."
-    return f"{state['function']}  {shown}".replace("\n", " ")
+    return f"{state['function']}  {clipped(shown, LONGEST_NAME)}".replace("\n", " ")
+
+
+def clipped(text: str, most: int = 60) -> str:
+    """A text, or as much of its beginning as there is room for."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def seconds(milliseconds: float) -> str:

@@ -91,7 +91,7 @@ def _group_mistake(
     if name not in groups:
         hint = (
             did_you_mean(name, map(str, groups))
-            or f"nodegroups of the configuration has: {_listed(groups)}"
+            or f"nodegroups of the configuration has: {', '.join(map(str, groups)) or 'nothing'}"
         )
         return RunnerError(f"there is no node group {name!r}", hint=hint, code="match")
     if name in inside:
@@ -138,10 +138,6 @@ def _compound_mistake(
 
 
 _TERMS = "terms are joined by and, or and not: `G@os:Debian and not web*`"
-
-
-def _listed(groups: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, groups)) or "nothing"
 
 
 def _is_network(text: str) -> bool:

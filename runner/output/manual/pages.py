@@ -120,7 +120,8 @@ def pages(library: Library, name: str) -> list[Page]:
     if not result:
         _refuse_unavailable(library, module, function)
         words = similar(name, (*language.names(), *DOCUMENTED), 1)
-        near = _near(name, [library.suggest_state(name), library.suggest_function(name), *words])
+        words += filter(None, [library.suggest_state(name), library.suggest_function(name)])
+        near = nearest(name, words, 0)
         raise RunnerError(
             f"there is no page for {name}",
             hint=suggestion(near) if near else ALL_PAGES,
@@ -136,10 +137,6 @@ def _refuse_unavailable(library: Library, module: str, function: str) -> None:
     except RunnerError as reason:
         if reason.code == "unavailable":
             raise
-
-
-def _near(name: str, suggestions: list[str | None]) -> str | None:
-    return nearest(name, [word for word in suggestions if word], 0)
 
 
 # ---------------------------------------------------------------- one page

@@ -16,6 +16,7 @@ from runner.sources import git
 from runner.sources.formulas.versions import EXPLAINED, InvalidRange, bounds, is_range
 from runner.support.files.text import read_bounded
 from runner.support.yaml import load as yaml_load
+from runner.support.yaml.mark import short
 
 FILE = "formulas.yml"
 CODE = "formulas"  # of all diagnostics about formulas
@@ -170,7 +171,7 @@ def _wrong(item: Any, place: Source) -> Iterable[Diagnostic]:
     """The mistakes of one entry."""
     if not isinstance(item, PlacedMap):
         hint = f"write {{src: {item}}}" if isinstance(item, str) and "/" in item else _EXAMPLE
-        yield Diagnostic(f"a formula is a mapping, not {_shown(item)}", place, hint, CODE)
+        yield Diagnostic(f"a formula is a mapping, not {short(repr(item))}", place, hint, CODE)
         return
     for key in item:
         at = key_place(item, key, item.place).source
@@ -198,7 +199,7 @@ def _wrong_value(key: str, value: Any) -> tuple[str, str | None] | None:
     """(message, hint) of what is wrong with a value."""
     if not isinstance(value, str):
         quoted = key == "version" and isinstance(value, int | float) and type(value) is not bool
-        return f"{_shown(value)} is not a text", "write it in quotes" if quoted else None
+        return f"{short(repr(value))} is not a text", "write it in quotes" if quoted else None
     if not value or not value.isprintable():
         return f"{value!r} is not a {key}", None
     return _CHECKS[key](value)
@@ -235,11 +236,6 @@ _CHECKS: Mapping[str, Callable[[str], tuple[str, str | None] | None]] = {
     "root": wrong_root,
     "path": lambda value: None,
 }
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _entry(item: PlacedMap, place: Source) -> DeclaredFormula:

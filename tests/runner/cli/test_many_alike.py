@@ -30,6 +30,14 @@ def test_different_mistakes_are_all_explained(machine: Machine) -> None:
     assert machine("check", "many", code=1).stdout.count("error: State 'test.nope") == 20
 
 
+def test_of_a_thousand_mistakes_of_a_kind_some_are_explained(machine: Machine) -> None:
+    machine.write(many="".join(f"etc/x{n}:\n  file.absent: []\n" for n in range(1000)))
+    told = machine("check", "many", code=1).stdout
+    assert told.count("hint: the ID is taken for the name") == 21
+    assert "error: 980 more like this (all: --out json): file.absent: name: " in told
+    assert told.endswith("\n1000 errors.\n")
+
+
 def test_many_states_that_are_skipped_for_one_are_counted(machine: Machine) -> None:
     each = "s{n}:\n  test.nop:\n    - require:\n      - cmd: 'false'\n"
     machine.write(many="'false':\n  cmd.run\n" + "".join(each.format(n=n) for n in range(40)))
