@@ -117,10 +117,9 @@ def salt_readlink(path: str, canonicalize: bool = False) -> str:
 
 
 def _stat_of(path: str, follow_symlinks: bool) -> Stat:
+    """A link that leads nowhere is looked at itself."""
     path = _home(path)
-    return stat(
-        path, follow_symlinks and _paths.exists(path)
-    )  # a link that leads nowhere is itself
+    return stat(path, follow_symlinks and _paths.exists(path))
 
 
 def get_user(path: str, follow_symlinks: bool = True) -> str:
