@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -219,6 +220,8 @@ def _real_command(words: list[str], options: Any) -> str:
     """The command line that really does what a dry run has shown."""
     as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
     program = "runner-salt-call" if as_salt else "runner"
+    if os.path.basename(sys.argv[0]) == program and not shutil.which(program):
+        program = sys.argv[0]  # `.venv/bin/runner`
     if as_salt or words[:1] == ["call"]:
         words = [word for word in words if not re.fullmatch(r"test=.*", word)]
     asked = ("--test", "--explain")

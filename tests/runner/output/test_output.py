@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from starting import wait_until
 
 from runner.api import command_output
@@ -239,6 +240,18 @@ def test_a_dry_run_ends_with_the_command_to_go_on_with() -> None:
     text = printed(pending, dry=True, command="runner sls a")
     assert "would change" in text
     assert text.endswith("To make these changes:\n  runner sls a\n")
+
+
+@pytest.mark.parametrize(("found_in", "program"), [("{tmp}", "runner"), ("/", "env/bin/runner")])
+def test_the_command_to_go_on_with_is_one_that_is_found(
+    machine: Machine, found_in: str, program: str
+) -> None:
+    machine.write(a="{tmp}/made:\n  file.managed: []\n")
+    (machine.folder / "runner").touch(mode=0o755)
+    code = "import os, sys\nsys.argv[0], os.environ['PATH'] = 'env/bin/runner', sys.argv.pop(1)\n"
+    path = found_in.format(tmp=machine.folder)
+    done = machine.altered(code, path, *machine.argv("sls", "a", "--test")[3:])
+    assert f"To make these changes:\n  {program} sls a --config " in done.stdout
 
 
 def test_colours_and_other_encodings() -> None:
