@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 from modules import _accounts, _paths, file
 from modules._accounts import caller as caller
@@ -23,8 +24,10 @@ from modules._texts.lines import (
 )
 from modules._texts.lines import split as split
 from runner.api import (
+    Check,
     CommandFailed,
     FormerState,
+    Line,
     Record,
     Unforeseen,
     cached_look,
@@ -34,6 +37,8 @@ from runner.api import (
 )
 from runner.api.durability import installs_later, text_that_waits
 from runner.api.planning import only_files
+from runner.api.scheduled import CRON_FIELDS as FIELDS
+from runner.api.scheduled import cron_field
 
 NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
 HEADER = "# Lines below here are managed by Salt, do not edit"
@@ -42,8 +47,29 @@ DAEMONS = ("/usr/sbin/cron", "/usr/sbin/crond")
 SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron")
 INSTALLED = 3  # lines that crontab puts above those that it was given, and does not list
 DISABLED = "#DISABLED#"  # in front of an entry that is switched off
-FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 EMPTY = '""'
+
+
+def _problem(index: int, text: Line | int) -> str | None:
+    """What is wrong with a field of the time. Only some crons know `~`; `minute: '@reboot'`, or all
+    five fields in it, leaves the others empty.
+    """
+    word = str(text).lstrip("# " if index == 0 else " ").rstrip()
+    whole = index == 0 and (word.startswith("@") or len(word.split()) == 5)
+    try:
+        cron_field("*" if whole or word in ("", "random") or "~" in word else word, index)
+    except ValueError as problem:
+        return str(problem)
+    return None
+
+
+Field = Line | int
+_HINT = "such as `5`, `1,3`, `1-5` or `'*/2'`"
+Minute = Annotated[Field, Check(partial(_problem, 0), _HINT)]
+Hour = Annotated[Field, Check(partial(_problem, 1), _HINT)]
+Day = Annotated[Field, Check(partial(_problem, 2), _HINT)]
+Month = Annotated[Field, Check(partial(_problem, 3), "such as `1`, `jan,jul` or `'*/3'`")]
+Weekday = Annotated[Field, Check(partial(_problem, 4), "such as `1`, `mon-fri` or `5-7`")]
 _VARIABLE = re.compile(r"""\s*["']?[^\s"'=#@*][^\s"'=]*["']?\s*=""")
 
 
@@ -120,8 +146,7 @@ def _listed(user: str) -> tuple[str, ...]:
         allowed = re.search("cannot use|not allowed to use", done.stderr) is None
         cure = "" if allowed else " (/etc/cron.allow and /etc/cron.deny say who may)"
         raise CommandFailed(f"crontab: {done.stderr.strip()}{cure}")
-    lines = split(done.stdout) if not done.retcode else []
-    return tuple(lines)
+    return () if done.retcode else tuple(split(done.stdout))
 
 
 @for_states
@@ -251,20 +276,14 @@ def find_by_hand(user: str, command: str, time: str = "") -> Located | None:
     """
     running = [located for located in by_hand(user) if located[2].command == command]
     at_time = [located for located in running if located[2].time == time]
-    if at_time:
-        return at_time[0]
-    return running[0] if len(running) == 1 else None
+    found = at_time or (running if len(running) == 1 else [])
+    return found[0] if found else None
 
 
 def others(user: str, command: str) -> list[int]:
     """The numbers of the lines above the managed part that run a command."""
-    lines = read(user)
-    above = lines[: lines.index(HEADER)] if HEADER in lines else lines
-    return [
-        number
-        for number, line in enumerate(above, 1)
-        if (_words(line.strip(" \t")) or ("",))[-1] == command
-    ]
+    running = (it for it in by_hand(user) if it[2].command == command)
+    return [end for _, end, entry in running if not entry.commented]
 
 
 @once_a_line
@@ -418,10 +437,8 @@ def list_tab(user: str) -> dict[str, list[Any]]:
     {{ salt['cron.list_tab']('root').crons }}
     """
     lines = read(user)
-    parts: dict[str, list[Any]] = {
-        "pre": list(lines[: lines.index(HEADER)] if HEADER in lines else lines)
-    }
-    parts |= {"crons": [], "special": [], "env": []}
+    above = lines[: lines.index(HEADER)] if HEADER in lines else lines
+    parts: dict[str, list[Any]] = {"pre": [*above], "crons": [], "special": [], "env": []}
     for _, _, entry in entries(user):
         parts["special" if entry.time.startswith("@") else "crons"].append(_as_mapping(entry))
     parts["env"] = [{"name": name, "value": value} for _, name, value in environment(user)]

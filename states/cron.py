@@ -10,15 +10,16 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import file as files
+from modules.cron import Day, Field, Hour, Minute, Month, Weekday
 from runner.api import AsText, Done, Line, Name, NonEmptyLine, Plan, Planned, StateFailed, here
 from runner.api.claims import PART, WHOLE, Claim, Trap
 from runner.api.opposite import Opposite, Removal
+from runner.api.scheduled import CRON_RANGES
 from states._tools import explained
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
 
-Field = Line | int
 Special = Literal[
     "@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"
 ]
@@ -42,11 +43,11 @@ def its_file(name: str, user: str | None = None, **_: object) -> str:
 def present(
     name: NonEmptyLine,
     user: Name | None = None,
-    minute: Field = "*",
-    hour: Field = "*",
-    daymonth: Field = "*",
-    month: Field = "*",
-    dayweek: Field = "*",
+    minute: Minute = "*",
+    hour: Hour = "*",
+    daymonth: Day = "*",
+    month: Month = "*",
+    dayweek: Weekday = "*",
     comment: str | None = None,
     commented: bool = False,
     identifier: Line | bool | None = True,
@@ -86,14 +87,7 @@ def present(
     if adopt and old is None:
         handmade = cron.find_by_hand(user, name, special or " ".join(map(str, times)))
         old = handmade
-    limits = (
-        ("minute", minute, 59),
-        ("hour", hour, 23),
-        ("daymonth", daymonth, 28),
-        ("month", month, 12),
-    )
-    fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
-    fields.append(_field(dayweek, 6, old, 4))
+    fields = [_field(text, old, index) for index, text in enumerate(times)]
     remark = old[2].comment if comment is None and old else cron.comment_as_read(comment or "")
     if not commented and not handmade:
         _warn_of_others(name, user, "as well: it runs twice; take that line away")
@@ -211,14 +205,15 @@ def _commit(name: str, user: str, change: Callable[[], None]) -> None:
         change()
 
 
-def _field(text: Field, top: int, old: tuple[int, int, cron.CronEntry] | None, index: int) -> str:
+def _field(text: Field, old: tuple[int, int, cron.CronEntry] | None, index: int) -> str:
     """A field of the time; a random one keeps the value that it got first."""
     if text != "random":
         return str(text)
     before = old[2].time.split() if old else []
     if len(before) == 5 and before[index].isdigit():
         return before[index]
-    return str(dice.randint(1 if index in (2, 3) else 0, top))
+    low, high = CRON_RANGES[index]
+    return str(dice.randint(low, {2: 28, 4: 6}.get(index, high)))  # days that each month has
 
 
 def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
@@ -248,20 +243,15 @@ def env_present(
     if "=" in name or not cron.sets_variable(f"{name}="):
         raise StateFailed(f"{name!r} is not the name of a variable of a crontab")
     if name == "CRON_TZ" and not cron.takes_zones():
-        here.warn(
-            "this machine's cron does not know CRON_TZ: it runs all by the zone of the system"
-        )
+        here.warn("this machine's cron does not know CRON_TZ: all runs by the system's zone")
     wanted = "" if value is None else str(value).strip()
     old = cron.value_of(user, name, whole=adopt)
     if old == (wanted if wanted not in ('""', "''") else ""):
         return f"Cron env {name} already present"
-    yield Plan(
-        {user: name}, f"Cron env {name} is set to be {'added' if old is None else 'updated'}"
-    )
+    verb = "added" if old is None else "updated"
+    yield Plan({user: name}, f"Cron env {name} is set to be {verb}")
     _commit(f"env {name}", user, lambda: cron.put_variable(user, name, wanted, adopt))
-    return (
-        f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
-    )
+    return f"Cron env {name} {verb}" + f" to {user}'s crontab" * (old is None)
 
 
 @files.validated
@@ -311,9 +301,8 @@ def file(
         raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
     source = locate([name], name, Verify(source_hash, source_hash_name), False)
     variables = {**(defaults or {}), **(context or {})}
-    new = source_data(
-        source, Template(template, variables), {"name": name, "user": user}, Encoding()
-    )
+    about = {"name": name, "user": user}
+    new = source_data(source, Template(template, variables), about, Encoding())
     if new and not new.endswith(b"\n"):
         raise StateFailed(f"{name} does not end with a line end; crontab would not take it")
     text = new.decode("utf-8", "surrogateescape")
@@ -321,9 +310,8 @@ def file(
     if old == text or (old and not replace):
         return f"Crontab for user {user} is in the correct state"
     shown = unified(old.encode("utf-8", "surrogateescape") or b"\n", new)
-    changes = {"diff": shown} | (
-        {} if user == "root" else {"user": user, "group": cron.group_of(user)}
-    )
+    whose = {} if user == "root" else {"user": user, "group": cron.group_of(user)}
+    changes = {"diff": shown, **whose}
     yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
     with explained(f"Unable to update user {user} crontab {name}. Error", changes={}):
         cron.write(user, cron.split(text))
@@ -368,10 +356,9 @@ def traps(fun: str, name: str, special: object = None, **fields: object) -> Iter
         yield Trap("name", message, r"write \% for a percent sign, or call a script")
     if not special:
         times = {key: str(value).strip() for key, value in fields.items() if value is not None}
-        yield from _odd_times({key: times[key] for key in _FIELDS if times.get(key)})
+        yield from _odd_times({key: times[key] for key in cron.FIELDS if times.get(key)})
 
 
-_FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 _LINE = re.compile(
     r"\s*(?:@[a-z]+|[\d*][\d*/,-]*(?:\s+(?:[\d*][\d*/,-]*|[A-Za-z]{3})){4})\s+(?=\S)"
 )
@@ -380,10 +367,9 @@ _LINE = re.compile(
 def _written_times(line: str) -> str:
     """The arguments that say what the beginning of a line of a crontab does."""
     parts = line.split()
-    keys = _FIELDS if len(parts) > 1 else ("special",)
-    return ", ".join(
-        f"`- {key}: {part!r}`" for key, part in zip(keys, parts, strict=True) if part != "*"
-    )
+    keys = cron.FIELDS if len(parts) > 1 else ("special",)
+    pairs = zip(keys, parts, strict=True)
+    return ", ".join(f"`- {key}: {part!r}`" for key, part in pairs if part != "*")
 
 
 _STEPS = {"minute": (60, "hour"), "hour": (24, "day")}  # of how many, and of what
@@ -394,20 +380,17 @@ def _odd_times(given: dict[str, str]) -> Iterator[Trap]:
     """given: the fields that are."""
     limits = [key for key, value in given.items() if value != "*"]
     for finer, (_, whole) in _STEPS.items():
-        coarser = [key for key in limits if _FIELDS.index(key) > _FIELDS.index(finer)]
+        coarser = [key for key in limits if cron.FIELDS.index(key) > cron.FIELDS.index(finer)]
         if finer not in given and coarser:
             message = f"without `{finer}` it runs in each {finer} of each {whole} that is meant"
             yield Trap(coarser[0], message, f"add `- {finer}: 0`, or `'*'` if each is meant")
             break
     if not any(given.get(key, "*").startswith("*") for key in ("daymonth", "dayweek")):
-        message = (
-            "cron goes by either: on these days of the month, and on these of the week as well"
-        )
+        message = "cron goes by either: on these days of the month, and on these of the week, too"
         yield Trap("dayweek", message, r'test one in the command: `[ "$(date +\%u)" = 1 ] && ...`')
     days, months = (re.findall(r"\d+", given.get(key, "")) for key in ("daymonth", "month"))
-    numbers = [int(month) for month in months if 1 <= int(month) <= 12]
-    if days and numbers and given["month"].replace(",", "").isdigit():
-        if min(map(int, days)) > max(_DAYS[month - 1] for month in numbers):
+    if days and months and given["month"].replace(",", "").isdigit():
+        if min(map(int, days)) > max(_DAYS[int(month) % 12 - 1] for month in months):
             yield Trap("daymonth", "it never runs: there is no such day", "correct day or month")
     for key, (size, whole) in _STEPS.items():
         step = re.fullmatch(r"\*/(\d+)", given.get(key, ""))

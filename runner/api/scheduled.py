@@ -113,7 +113,8 @@ def is_either_day(expression: str) -> bool:
     return not words[2].startswith("*") and not words[4].startswith("*")
 
 
-_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+CRON_FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
+CRON_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
 _NAMES: Mapping[int, tuple[str, ...]] = {
     3: ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
     4: ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
@@ -127,30 +128,27 @@ def cron_fields(text: str) -> list[set[int]]:
     words = text.lower().split()
     if len(words) != 5:
         raise ValueError("expected five fields")
-    return [_field(word, index) for index, word in enumerate(words)]
+    return [cron_field(word, index) for index, word in enumerate(words)]
 
 
-def _field(word: str, index: int) -> set[int]:
-    low, high = _RANGES[index]
-    names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
+def cron_field(word: str, index: int) -> set[int]:
+    """What one field of an expression of cron means. Raises ValueError with what cron would not
+    take, or not as it is written.
+    """
+    low, high = CRON_RANGES[index]
+    names = _NAMES.get(index, ())
+    known = {str(number): number for number in range(low, high + 1)}
+    known |= {name: number for number, name in enumerate(names, low)}
     values: set[int] = set()
-    for part in word.split(","):
-        match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)
-        try:
-            if match is None:
-                raise ValueError(part)
-            first, last, step = match.groups()
-            start = low if first == "*" else names.get(first) if first in names else int(first)
-            end = (
-                high
-                if first == "*" or (step and not last)
-                else start
-                if not last
-                else names.get(last) or int(last)
-            )
-            if start is None or end is None or not low <= start <= end <= high or step == "0":
-                raise ValueError(part)
-        except ValueError:
-            raise ValueError(f"{part!r} cannot be there (from {low} to {high})") from None
+    for part in word.lower().split(","):
+        match = re.fullmatch(r"(?:\*|0*(\w+)(?:-0*(\w+))?)(?:/0*([1-9][0-9]*))?", part)
+        first, last, step = match.groups() if match else ("", None, None)
+        start = known.get(first or str(low))
+        end = known.get(last or (str(high) if step or not first else first))
+        if match is None or start is None or end is None:
+            either = f" or {names[0]} to {names[-1]}" if names else ""
+            raise ValueError(f"{part!r} cannot be there (from {low} to {high}{either})")
+        if start > end:
+            raise ValueError(f"{part!r} ends before it begins")
         values.update(range(start, end + 1, int(step or 1)))
     return {0 if index == 4 and value == 7 else value for value in values}

@@ -11,10 +11,10 @@ from typing import Any
 
 from modules import cron
 from modules import user as users
+from modules.cron import FIELDS
 from runner.api import Resource
 
 ROLE = "schedule"
-FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 
 
 def resources(name: str | None) -> Iterator[Resource]:

@@ -29,7 +29,7 @@ SITE = (
     + "MAILTO: {cron.env_present: [value: me, user: zoe]}\n"
     + "j3 again: {cron.absent: [name: /bin/j3, user: zoe]}\n"
 )
-WRONG = "wrong: {cron.present: [name: /bin/wrong, minute: 77, user: zoe]}\n"
+WRONG = "wrong: {cron.present: [name: /bin/wrong, minute: '@never', user: zoe]}\n"
 
 
 @pytest.mark.parametrize("more", ["", WRONG])

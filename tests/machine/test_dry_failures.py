@@ -45,7 +45,7 @@ FAIL: dict[str, dict[str, Any]] = {
     "user.absent": {"busy": {}},
     "group.present": {"large-group": {"gid": 99999999999}},
     "group.absent": {"first": {}},
-    "cron.present": {"minute": {"minute": "99"}, "month": {"month": "feb-foo"}},
+    "cron.present": {"minute": {"minute": "@never"}, "step": {"minute": "5/15"}},
     "cron.env_present": {"A B": {"value": 1}},
     "cron.file": {"/srv/bad-crontab": {}},
     "sysctl.present": {"net.ipv4.ip_default_ttl": {"value": "high"}},

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from typing import Any
 
@@ -262,3 +263,30 @@ def test_who_may_have_no_crontab_is_told_where_that_is_said(tab: Machine, words:
     for more in (["--test"], []):
         comment = tab.results("sls", "a", *more, code=2)["job"]["comment"]
         assert comment.endswith("(/etc/cron.allow and /etc/cron.deny say who may)")
+
+
+@pytest.mark.parametrize(
+    ("field", "right", "wrong"),
+    [
+        ("minute", "0 '*' random '*/15' 05 1-5/2,7 0~59 '#0' '@reboot' ''", "60 1.5 x 1, */0 1-"),
+        ("hour", "23 '*'", "24 5-3 jan '*5' '@reboot' 1;2 '#0'"),
+        ("daymonth", "1-31", "0 32 '1, 15' L"),
+        ("month", "12 jan-Mar,DEC", "0 13 january"),
+        ("dayweek", "0-7 SUN sat-7", "8 sunday fri-sun mon#1"),
+    ],
+)
+def test_a_time_that_there_is_not_is_found_by_check(
+    machine: Machine, field: str, right: str, wrong: str
+) -> None:
+    """crontab itself takes `1.5` for 1, and what `5-3` says never runs."""
+    texts = [*shlex.split(right), *shlex.split(wrong)]
+    job = "j{0}: {{cron.present: [identifier: j{0}, {1}: '{2}']}}\n"
+    machine.write(site="".join(job.format(n, field, text) for n, text in enumerate(texts)))
+    found = machine.document("check", "site", code=1)["diagnostics"]
+    errors = [each for each in found if each["severity"] == "error"]
+    assert [each["line"] for each in errors] == [
+        *range(len(shlex.split(right)) + 1, len(texts) + 1)
+    ]
+    for each in errors:
+        assert each["message"].startswith(f"cron.present: {field}: ")
+        assert each["hint"].startswith("such as ")

@@ -24,8 +24,13 @@ FAMILIES = {"archive": "file"}  # where sources come from, and how they are veri
 
 _OTHER = "another thing by the same name"
 _SALT = "Salt's defaults"
+_CRON = dict.fromkeys(
+    ("cron minute", "cron hour", "cron daymonth", "cron month", "cron dayweek"),
+    "ignored by cron.absent",
+)
 _WITHOUT = "without it something else goes, which Salt says so too"
 TYPES = {
+    **_CRON,
     "cmd args": "of a function of Python's, and of a script",
     "file contents_pillar": "one key of encoded data, or several of texts",
     "file file_mode": "`keep` is for what has a source",
@@ -45,10 +50,7 @@ TYPES = {
     "pip pkgs": "what is removed has no version",
 }
 DEFAULTS = {
-    **dict.fromkeys(
-        ("cron minute", "cron hour", "cron daymonth", "cron month", "cron dayweek"),
-        "ignored by cron.absent",
-    ),
+    **_CRON,
     "file backup": _SALT,
     "file content": _SALT,
     "file count": _SALT,
