@@ -203,17 +203,8 @@ class Entry:
         if self.at is not None:
             return self.at
         self.number = self.number or next(_numbers)
-        seconds = self.mtime_ns // 1_000_000_000
-        plain = (
-            self.bits,
-            self.number,
-            0,
-            self.links,
-            self.uid,
-            self.gid,
-            self.size,
-            *[seconds] * 3,
-        )
+        owner, seconds = (self.links, self.uid, self.gid), self.mtime_ns // 1_000_000_000
+        plain = (self.bits, self.number, 0, *owner, self.size, *[seconds] * 3)
         times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self.mtime_ns / 1e9)
         exact = dict.fromkeys(("st_atime_ns", "st_mtime_ns", "st_ctime_ns"), self.mtime_ns)
         return os.stat_result(plain, {**times, **exact, "st_rdev": self.device})
@@ -258,10 +249,12 @@ class Entry:
 
     def child(self, name: str) -> Entry | None:
         """Return what a name in this folder stands for; None for nothing. Raises OSError."""
-        if not self.is_dir:
+        if (planned := self.names.get(name, self)) is not self:  # only folders have some
+            return planned
+        if not bits.S_ISDIR(self.bits):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
-        if name in self.names or self.origin is None:
-            return self.names.get(name)
+        if self.origin is None:
+            return None
         try:
             return Entry.of(os.path.join(self.origin, name))
         except FileNotFoundError:
@@ -391,7 +384,8 @@ class PlannedFiles:
             child = folder.child(step)
             if doubted is not None:
                 child = _in_doubt(doubted, at, step, child, last=not pending)
-            if child is not None and child.is_link and (pending or follow):
+            form = 0 if child is None else bits.S_IFMT(child.bits)
+            if child is not None and form == bits.S_IFLNK and (pending or follow):
                 links += 1
                 if links > MOST_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
@@ -402,7 +396,7 @@ class PlannedFiles:
                     at = at[:1]
             elif not pending:
                 return Way(tuple(at), step, _path_of(at, step), tuple(followed))
-            elif child is None or not child.is_dir:
+            elif child is None or form != bits.S_IFDIR:
                 number = errno.ENOENT if child is None else errno.ENOTDIR
                 leads_to = _path_of(at, step, *reversed(pending))
                 raise OSError(number, os.strerror(number), leads_to)
