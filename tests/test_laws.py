@@ -17,6 +17,7 @@ import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from unittest.mock import patch
 import pytest
 from carried_out import Trial, can_be_said, snapshot
 from harness import HarnessHere, apply, foresee, look
-from law_table import LAWS, is_idle, is_slow, sampled
+from law_table import LAWS, is_good, is_idle, is_slow, sampled
 from laws import EVERYTHING, Scenario, all_scenarios
 from needing import is_root
+from sharing import apply_as_engine, may_share, shares
 from trying import REGISTRY, WOULD, bound
 from validation import WITHOUT, is_excepted, refused, takes_validate, wrote
 
@@ -176,7 +178,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
     arguments = bound(scenario, tmp_path)
     see_behind_a_plan(scenario, tmp_path)
     root = tmp_path if (tmp_path / "tree").is_dir() is False else tmp_path / "tree"
-    before = snapshot(tmp_path, times=True)
+    before, still = snapshot(tmp_path, times=True), _without_folder_times(tmp_path)
 
     if scenario.fails is not None:
         with pytest.raises(StateFailed) as dry:
@@ -212,7 +214,7 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
         lambda: _without_folder_times(tmp_path),
     )
     real = HarnessHere(root)
-    done = apply(function, **arguments, current=real)
+    done = apply_as_engine(scenario, tmp_path, arguments, real)
     assert not WOULD.search(done.comment), f"it was done: {done.comment}"
     assert refusal or is_excepted(scenario.function) or not wrote(real), (
         "what writes a file asks `validate` first"
@@ -228,11 +230,48 @@ def hold_laws(scenario: Scenario, tmp_path: Path) -> None:
             "the keys of a sure Plan are those of the real run"
         )
     if not isinstance(plan, Plan):
-        after = snapshot(tmp_path, times=True)
-        assert after == before, "a state that plans nothing changes nothing"
+        assert _without_folder_times(tmp_path) == still, (
+            "a state that plans nothing changes nothing"
+        )
     if scenario.converges:
         again = look(function, **arguments, current=HarnessHere(root, dry=True))
         assert not isinstance(again, Plan), f"a second run plans nothing, not {again}"
+
+
+RIGHTS = {"user": str(os.geteuid()), "group": os.getegid(), "mode": "0710", "file_mode": "0710"}
+
+
+def with_rights(scenario: Scenario) -> Scenario:
+    """The same with all the rights that it may be given where it shares a commit."""
+    arguments = may_share(scenario.function) or ()
+    rights = {key: value for key, value in RIGHTS.items() if key in arguments}
+    if "file_mode" in rights:  # `mode` means something else there
+        rights.pop("mode", None)
+    return replace(scenario, args={**rights, **scenario.args})
+
+
+SHARING = [each for each in HERE if is_good(each) and shares(each)]
+WITH_RIGHTS = [full for each in SHARING if (full := with_rights(each)) != each]
+
+
+@pytest.mark.parametrize("scenario", WITH_RIGHTS, ids=names)
+def test_what_shares_a_commit_gets_its_rights(scenario: Scenario, tmp_path: Path) -> None:
+    """Whatever else the state is told, and whether its file waits for its name."""
+    scenario.begin(tmp_path)
+    root = tmp_path / "tree" if (tmp_path / "tree").is_dir() else tmp_path
+    arguments = bound(scenario, tmp_path)
+    function = REGISTRY.state(scenario.function).function
+    plan = look(function, **arguments, current=HarnessHere(root, dry=True))
+    with skipping_what_needs_root():
+        done = apply_as_engine(scenario, tmp_path, arguments, HarnessHere(root))
+    assert isinstance(plan, Plan) and plan.changes.keys() == (done.changes or {}).keys()
+    again = look(function, **arguments, current=HarnessHere(root, dry=True))
+    assert not isinstance(again, Plan) or not scenario.converges, again
+
+
+def test_what_may_share_a_commit_is_tried_in_one() -> None:
+    tried = {each.function for each in ALL if is_good(each) and shares(each)}
+    assert {each for each in functions() if may_share(each) is not None} == tried
 
 
 def converges_on(planned: HarnessHere, scenario: Scenario, tmp_path: Path) -> None:

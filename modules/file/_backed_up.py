@@ -37,6 +37,5 @@ def backed_up(path: str, backup: str | bool) -> Iterator[None]:
         yield
     except Exception:
         if is_new:
-            name_files(beside)
             remove(beside)
         raise

@@ -19,6 +19,7 @@ from modules.file._rights import refuse_mounted
 from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import FormerState, StateFailed, changer, here, is_planning
 from runner.api import forget_looks as _forget_looks
+from runner.api.durability import waits_for_name, write_at_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def alters(
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             where = str(args[path]) if len(args) > path else str(kwargs.get("path", ""))
+            if not waits and waits_for_name(where):
+                write_at_once()
             try:
                 return function(*args, **kwargs)
             except OSError as problem:

@@ -122,6 +122,7 @@ def write_at_once() -> None:
     GROUP_COMMIT.write_at_once()
 
 
+waits_for_name = GROUP_COMMIT.is_own  # whether what the state has made at a path still waits
 stand_in = GROUP_COMMIT.stand_in  # the name, in its folder, of the file that waits for a path
 
 

@@ -23,6 +23,11 @@ def full_folder(tmp: Path) -> None:
     (tmp / "d" / "x").write_text("x")
 
 
+def file_and_folder(tmp: Path) -> None:
+    full_folder(tmp)
+    (tmp / "f").write_text("f")
+
+
 def linked(tmp: Path) -> None:
     (tmp / "l").symlink_to("target")
 
@@ -106,6 +111,7 @@ SCENARIOS = [
     ),
     Scenario("file.copy force=true preserve=true", B, two),
     Scenario("file.copy source={tmp}/d force=true makedirs=true", G, full_folder),
+    Scenario("file.copy source={tmp}/d force=true", F, file_and_folder),
     Scenario("file.copy", B, two, plans=False),
     Scenario("file.copy name={tmp}/c source={tmp}/a user=0 group=0", {"mode": "0600"}, two),
     Scenario("file.copy source={tmp}/a makedirs=true", {**G, "dir_mode": "0750"}, two),

@@ -29,6 +29,7 @@ from harness import HarnessHere, apply, foresee, look
 from hostile import with_hostile_values
 from law_table import is_good
 from laws import Scenario
+from sharing import apply_as_engine
 from trying import REGISTRY, Answer, Current, answer, bound, tried
 from validation import is_excepted, refused, wrote
 
@@ -174,7 +175,7 @@ def as_root(scenario: Scenario, here: Current) -> dict[str, Any]:
         answer["ahead"] = ahead.comment if isinstance(ahead, Plan) else None
     refusal = refused(function, arguments, here, state)
     current = here(False)
-    done = apply(function, **arguments, current=current)
+    done = apply_as_engine(scenario, None, arguments, current)
     again = look(function, **arguments, current=here(True))
     return answer | {
         "made": sorted(done.changes or {}),

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import HarnessHere, apply, foresee, look
+from harness import HarnessHere, foresee, look
 from law_table import LAWS
 from laws import Scenario
+from sharing import REGISTRY as REGISTRY
+from sharing import apply_as_engine
 
 from runner.api import Plan, RunnerError, StateFailed, running
-from runner.engine.loader.registry import Registry
 from runner.engine.partial_changes import apology
 from runner.engine.step import Call
 from runner.language.arguments.bind import bind
 from runner.model.places import Place, Untyped
 
-REGISTRY = Registry({})
 EXCEPTIONS = [
     name
     for name, value in vars(builtins).items()
@@ -63,8 +63,9 @@ def dry(scenario: Scenario, tmp: Path | None, current: Current) -> Answer:
 
 
 def real(scenario: Scenario, tmp: Path | None, current: Current) -> Answer:
-    function = REGISTRY.state(scenario.function).function
-    return "done", apply(function, **bound(scenario, tmp), current=current(False)).comment
+    arguments = bound(scenario, tmp)
+    done = apply_as_engine(scenario, tmp, arguments, current(False), alone=True)
+    return "done", done.comment
 
 
 def answer(way: Any, *args: Any) -> Answer:

@@ -208,13 +208,8 @@ class Place:
 
     def link_to(self, target: Place) -> None:
         """Become one more name of a file."""
-        os.link(
-            target.name,
-            self.name,
-            src_dir_fd=target.folder,
-            dst_dir_fd=self.folder,
-            follow_symlinks=False,
-        )
+        folders = {"src_dir_fd": target.folder, "dst_dir_fd": self.folder}
+        os.link(target.present_name, self.name, follow_symlinks=False, **folders)
 
     def rename_to(self, new: Place) -> None:
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
