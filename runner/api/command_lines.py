@@ -31,7 +31,8 @@ _ELSEWHERE = {
     "sed": re.compile(r"-[nErsuz]*i.|--in-place=|-f|--file"),
     "openssl": re.compile("ca$"),
 }
-IDLE = frozenset((":", "date", "sleep", "sync"))
+FIXED = frozenset((":", "exit", "false", "true"))
+IDLE = FIXED | {"date", "sleep", "sync"}
 # programs that ask neither files nor packages, or packages only
 ASKERS = frozenset(("command", "dpkg", "getent", "id", "rpm", "systemctl", "type", "which"))
 # what programs only tell, by which of their words: options do not count
@@ -71,13 +72,19 @@ def question(command: str, cwd: str | None = None) -> Question:
         return Question(tuple(_paths(_SEPARATED.split(command), None)), of_anything=True)
     words = [word for _, *words in calls for word in words]
     paths = tuple(_paths([word.rpartition("=")[2] for word in words], cwd))
-    programs = {program for program, *_ in calls}
+    programs = {program for program, *_ in calls} - FIXED
     return Question(
         paths,
         any(program not in READERS or not shutil.which(program) for program in programs)
         or any(path.startswith(WRITTEN) for path in paths),
         not programs <= READERS | ASKERS,
     )
+
+
+def is_fixed(command: str) -> bool:
+    """Return whether a command line says the same on every machine: `false`, `exit 1`."""
+    calls = _calls(command) or [[""]]
+    return all(program in FIXED and len(words) < 2 for program, *words in calls)
 
 
 def named(command: str, cwd: str | None = None) -> Iterator[str]:

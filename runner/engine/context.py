@@ -38,18 +38,6 @@ Listener = Callable[[Event], None]
 FOLLOWED = frozenset(["reload_modules", "reload_grains", "reload_pillar", "fire_event"])
 
 
-def _ignore(text: str) -> None:
-    return None
-
-
-def _ignore_reload(what: str, planned: Mapping[str, Any] | None) -> None:
-    return None
-
-
-def _ignore_result(result: Result) -> None:
-    return None
-
-
 class Listeners:
     """Hands events, without secrets, to whoever follows a run."""
 
@@ -159,11 +147,11 @@ class Execution(Record):
     # asks whether a state is to run (`--step`)
     confirm: Callable[[Chunk], bool] = _always
     # reads modules, grains or pillar anew, for the states that follow
-    reload: Callable[[str, Mapping[str, Any] | None], None] = _ignore_reload
+    reload: Callable[[str, Mapping[str, Any] | None], None] = lambda what, planned: None
     # notes a temporary path that is about to be made
-    intends: Callable[[str], None] = _ignore
+    intends: Callable[[str], None] = lambda text: None
     # gets each result as it is, secrets included; for what keeps only keyed hashes of it
-    observe: Callable[[Result], None] = _ignore_result
+    observe: Callable[[Result], None] = lambda result: None
 
     @property
     def asks(self) -> bool:

@@ -9,7 +9,7 @@ import os.path
 import time
 from collections.abc import Mapping
 
-from runner.api import shell_tests
+from runner.api import command_lines, shell_tests
 from runner.model.chunk import COMMAND_GUARDS, GUARDS
 from runner.model.errors import RunnerError
 from runner.model.global_arguments import COMMAND_OPTIONS
@@ -55,6 +55,23 @@ def reason_to_skip(context: GuardContext) -> str | None:
     answers = [_ANSWERS[guard](context) for guard in GUARDS if guard in context.args]
     skips = any(skip for skip, _ in answers)
     return "\n".join(text for _, text in answers) if skips else None
+
+
+def skips_anyway(context: GuardContext) -> bool:
+    """Return whether guards that ask nothing of the machine, such as `false`, skip the state."""
+    args: dict[str, Value] = {}
+    for key in COMMAND_GUARDS:
+        entries = _entries(context.args.get(key, []))
+        fixed = [entry for entry in entries if _is_fixed(entry)]
+        if fixed and (key == "onlyif" or len(fixed) == len(entries)):
+            args[key] = fixed
+    return reason_to_skip(context._replace(args=args)) is not None
+
+
+def _is_fixed(entry: Value) -> bool:
+    if isinstance(entry, Mapping):
+        return str(entry.get("fun")).startswith(("match.", "pillar.", "test."))
+    return isinstance(entry, str) and command_lines.is_fixed(entry)
 
 
 def missing_folder(context: GuardContext) -> str:

@@ -270,10 +270,11 @@ class Invoker:
     def _skipped(self, invocation: Invocation, reason: str, unsure: str) -> Result:
         """unsure: the pending state that may change what guards say."""
         chunk = invocation.step.chunk
-        folder = guards.missing_folder(self._guard_context(chunk))
+        context = self._guard_context(chunk)
+        folder = guards.missing_folder(context)
         dry = self.run.dry or invocation.mode is Mode.DRY
         undecided = unsure or (dry and self._unseen(invocation, folder))
-        if undecided:
+        if undecided and not guards.skips_anyway(context):
             return self._undecided(Result(chunk, None, reason), undecided)
         warnings = (
             (f"the cwd {folder} does not exist: guards that should run in it were not evaluated",)

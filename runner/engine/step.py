@@ -99,17 +99,13 @@ class Reaction(Record):
     low: Mapping[str, Any] = {}  # what its low chunk says instead of the state's, or beside it
 
 
-def _nothing() -> None:
-    return None
-
-
 class Invocation(Record):
     """One request to the invoker: which step, and how it is to be called."""
 
     step: Step
     mode: str  # one of Mode
     reaction: Reaction | None = None  # call mod_watch instead
-    before_change: Callable[[], None] = _nothing  # called after the Plan, before any change
+    before_change: Callable[[], None] = lambda: None  # called after the Plan, before any change
     # the states that this one requires and whose changes are still pending, nearest first (dry
     # runs)
     waits_for: Callable[[], tuple[str, ...]] = tuple

@@ -78,10 +78,6 @@ class About(Record):
     recalled: bytes = b""
 
 
-def _no_state(kind: str, name: str) -> Mapping[str, Any]:
-    return {}
-
-
 def _lasting(path: str) -> str:
     """The name of a file that the next pulled tree has, too."""
     if "/trees/" not in path:
@@ -102,7 +98,7 @@ class History:
         keep_runs: int,
         keep_days: int,
         *,
-        look: Callable[[str, str], Mapping[str, Any]] = _no_state,
+        look: Callable[[str, str], Mapping[str, Any]] = lambda kind, name: {},
         along: Callable[[str], Iterable[str]] = lambda kind: (),
         watchers: Callable[[str], Sequence[Sequence[Chunk]]] = lambda tag: (),
         graph: Callable[[], dict[str, Any]] = dict,

@@ -94,10 +94,6 @@ def _lost(whole: Owner, part: Owner) -> bool:
     return text is None or suits is None or not suits(text)
 
 
-def _always(one: Owner, other: Owner) -> bool:
-    return True
-
-
 _TWICE = "the other one is at {place}; one of them is enough, or use accumulators and blocks"
 _REMOVED = "{thing} is removed by {first} and {done} by {second}: each run does both"
 _ONE = "the other one is at {place}; remove one of them, or give one a condition"
@@ -142,7 +138,10 @@ RULES = (
         "the other one is at {place}; put the edit into what is written whole, or give that"
         " `replace: false`",
     ),
-    *(Rule(ABSENT, extent, _always, _REMOVED, _ONE) for extent in (WHOLE, PART, PRESENT)),
+    *(
+        Rule(ABSENT, extent, lambda one, other: True, _REMOVED, _ONE)
+        for extent in (WHOLE, PART, PRESENT)
+    ),
 )
 _RULES: dict[tuple[str, str], list[Rule]] = {}
 for _rule in RULES:

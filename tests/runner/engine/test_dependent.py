@@ -64,7 +64,7 @@ OPEN = """
 any: {box.made: [result: RESULT]}
 needs: {file.exists: [name: '{tmp}/none']}
 fails: {test.fail_without_changes: []}
-skipped: {test.nop: [onlyif: 'false']}
+skipped: {test.nop: [onlyif: env false]}
 later: {box.made: [result: true]}
 """
 
@@ -110,6 +110,7 @@ def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) ->
     [
         ("systemctl --quiet is-active none.service", True),
         ("service none status || true", True),
+        ("exit 0", True),
         ("systemctl restart none", False),
         ("service status restart", False),
     ],
@@ -120,6 +121,26 @@ def test_a_command_that_only_tells_leaves_guards_decided(
     machine.write(a=f"tells: {{cmd.run: [name: {command}]}}\nx: {{test.nop: [onlyif: strange]}}\n")
     x = machine.results("sls", "a", "--test")["x"]
     assert ("decided when cmd: tells" not in x["comment"], x["result"] is True) == (decided,) * 2
+
+
+@pytest.mark.parametrize(
+    ("guards", "decided"),
+    [
+        ("onlyif: 'false'", True),
+        ("onlyif: [strange, exit 3]", True),
+        ("onlyif: [{fun: match.glob, tgt: nobody}]", True),
+        ("unless: ['true', {fun: test.true}]", True),
+        ("unless: ['true', strange]", False),
+        ("onlyif: 'false > {tmp}/x'", False),
+    ],
+)
+def test_guards_that_ask_nothing_are_decided(machine: Machine, guards: str, decided: bool) -> None:
+    (machine.folder / "strange").write_text("#!/bin/sh\nexit 0\n")
+    (machine.folder / "strange").chmod(0o755)
+    machine.environment["PATH"] += f":{machine.folder}"
+    machine.write(a=f"any: {{cmd.run: [name: strange]}}\nx: {{test.nop: [{guards}]}}\n")
+    x = machine.results("sls", "a", "--test")["x"]
+    assert ("decided when cmd: any" not in x["comment"]) == decided
 
 
 GONE = """
