@@ -35,7 +35,7 @@ TARGETS = {
     tables.COMMAND: "{id}:\n  cmd.run:\n    - name: 'true'\n",
     tables.UNDECIDED: (
         "{id} makes:\n  cmd.run:\n    - name: env true\n"
-        "{id}:\n  test.succeed_with_changes:\n    - onlyif: 'false'\n"
+        "{id}:\n  test.succeed_with_changes:\n    - onlyif: env false\n"
         "    - require: [cmd: {id} makes]\n"
     ),
 }
