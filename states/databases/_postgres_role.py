@@ -10,8 +10,8 @@ from modules.databases import postgres
 from modules.databases.postgres import PostgresServer, Role
 from runner.api import Planned
 from runner.api.kinds import Kind, Property
-from states.databases._postgres import SERVER, Entity, require_role
-from states.databases._wording import CREATED, REMOVED, UPDATED
+from states.databases._postgres import REMOVED, SERVER, Entity, dropping, require_role
+from states.databases._wording import CREATED, UPDATED
 
 KINDS = {
     kind: Kind(
@@ -72,6 +72,9 @@ def absent(name: str, kind: str, server: PostgresServer) -> Planned:
     """The state of a role that has to go."""
     role = postgres.roles(server, name, passwords=False).get(name)
     return KINDS[kind].absent(role, Entity(server, "ROLE", name).drop, name=name)
+
+
+dry_run_check = dropping("ROLE")
 
 
 def autorequire(

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from modules.databases import mysql
 from modules.databases.mysql import Connection, Host, Level, MysqlServer, Rights
 from runner.api import Check, Line, NameOrEmpty, Planned, StateFailed, promised
-from runner.api.claims import Trap
+from runner.api.claims import PART, Claim, Trap
 from runner.api.kinds import Kind, Wording
 from runner.api.opposite import Opposite
-from states.databases._mysql import REASON, SERVER, whole_account
+from states.databases._mysql import REASON, SERVER, TOLD_APART_BY, whole_account
 
 Database = Annotated[
     Line,
@@ -112,10 +112,32 @@ def present(
     tls = mysql.tls_wanted(ssl_option)
     if tls and (account is None or tls != account.tls):
         statements.append(mysql.requirement(user, host, tls))
+    if statements:
+        _require_object(server, on, wanted)
     what, whom = f"{grant} on {database}", f"{user}@{host}"
     execute = partial(server.execute, *statements)
     about = {"name": name, "what": what, "whom": whom, "sql": f"{grant} ON {database}"}
     return GRANT.present(not statements, execute, **about)
+
+
+def _require_object(server: MysqlServer, on: Level, wanted: Rights) -> None:
+    """Raise StateFailed for a table or routine that is not there: rights on a table that is yet to
+    come can be given with that to create it.
+    """
+    creates = {"CREATE", "ALL PRIVILEGES"} & wanted.names.keys() and not any(wanted.names.values())
+    if "*" in (on.database, on.thing) or (creates and not on.kind):
+        return
+    what, more = ("ROUTINE", f" AND ROUTINE_TYPE = '{on.kind}'") if on.kind else ("TABLE", "")
+    rows = server.select(
+        f"SELECT COUNT(*) AS there FROM information_schema.{what}S WHERE"
+        f" {what}_SCHEMA = {mysql.literal(on.database)}"
+        f" AND {what}_NAME = {mysql.literal(on.thing)}{more}"
+    )
+    if rows and rows[0]["there"] == "0":
+        it = f"{on.database}.{on.thing}"
+        raise StateFailed(
+            f"There is no {on.kind.lower() or 'table'} {it}", missing=("mysql_table", it)
+        )
 
 
 def _granting(
@@ -191,6 +213,42 @@ def autorequire(
     """Rights come after the server, the account and the database."""
     first = mysql.database_of(database).strip("`") if isinstance(database, str) else None
     yield from (*SERVER, ("mysql_user", user or ""), ("mysql_database", first or ""))
+
+
+def owns(
+    fun: str,
+    name: str,
+    grant: str = "",
+    database: str = "",
+    user: str = "",
+    host: str = "localhost",
+    revoke_first: bool = False,
+    **more: object,
+) -> Iterator[Claim]:
+    """Rights on one thing, which another state may take away."""
+    server = (f", {more[key]}" for key in TOLD_APART_BY.split() if more.get(key))
+    thing = f"{user}@{host}: {database}{''.join(server)}"
+    own = mysql.read_rights(grant)
+    if fun == "absent":
+        yield Claim(PART, thing, removes=True, suits=lambda it: not _meets(own, it))
+    else:
+        suits = partial(_covers, own)
+        yield Claim(PART, thing, text=grant, removes=revoke_first, suits=suits)
+
+
+def _covers(own: Rights, text: str) -> bool:
+    return all(own.has(*each) for each in mysql.read_rights(text).names.items())
+
+
+def _meets(own: Rights, text: str) -> bool:
+    """Return whether rights have one in common."""
+    theirs = mysql.read_rights(text)
+    return any(
+        one.has(right, columns)
+        for one, other in ((own, theirs), (theirs, own))
+        for right, columns in other.names.items()
+        if right != "USAGE"
+    )
 
 
 OPPOSITE = {"present": Opposite("absent", by=("grant", "database", "user", "host"))}

@@ -11,12 +11,21 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, Identifier, PostgresServer, literal
 from runner.api import CommandFailed, Line, Name, Planned, StateFailed, here, promised
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by, require_owner
-from states.databases._wording import CREATED, REMOVED, UPDATED
+from states.databases._postgres import (
+    REMOVED,
+    SERVER,
+    UPDATED,
+    Entity,
+    dropping,
+    owned_by,
+    require_owner,
+)
+from states.databases._wording import CREATED
 
 DECIDES = {"present": "owner tablespace"}
 TOLD_APART_BY = "db_host db_port"
 
+dry_run_check = dropping("DATABASE")
 DATABASE = Kind(
     "database {name}",
     CREATED._replace(provides={"postgres_database": "{name}"}),

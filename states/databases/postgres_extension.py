@@ -9,8 +9,8 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer, literal
 from runner.api import Line, NonEmptyLine, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity
-from states.databases._wording import REMOVED, making
+from states.databases._postgres import REMOVED, SERVER, Entity
+from states.databases._wording import making
 
 DECIDES = {"present": "schema ext_version"}
 TOLD_APART_BY = "maintenance_db db_host db_port"

@@ -41,6 +41,7 @@ def absent(name: Identifier, server: Connection = PostgresServer()) -> Planned:
 
 
 autorequire = _postgres_role.autorequire
+dry_run_check = _postgres_role.dry_run_check
 
 DECIDES = {"present": _postgres_role.DECIDED}
 TOLD_APART_BY = "db_host db_port"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from modules.databases.postgres import Login, PostgresServer
 from runner.api import Line, NonEmptyLine, Planned
 from runner.api.kinds import Kind, comes_after
-from states.databases._postgres import SERVER, Entity
-from states.databases._wording import REMOVED, making
+from states.databases._postgres import REMOVED, SERVER, Entity
+from states.databases._wording import making
 
 LANGUAGE = Kind(
     "language {name}",

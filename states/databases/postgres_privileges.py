@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 from modules.databases import postgres
 from modules.databases.postgres import Connection, PostgresServer
 from runner.api import Check, Line, NonEmptyLine, OneOrMany, Planned, StateFailed
+from runner.api.claims import PART, Claim
 from runner.api.kinds import Kind, Wording
-from states.databases._postgres import SERVER, require_role
+from states.databases._postgres import FREED, SERVER, require_role
 
 ObjectType = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
@@ -34,6 +35,7 @@ PRIVILEGES = Kind(
         "{Title} have been revoked from {name}",
         "Failed to revoke privilege(s): {shown} from {name}",
         {"{name}": "Absent"},
+        FREED,
     ),
 )
 
@@ -153,6 +155,31 @@ def _has_any(
         for held in postgres.held(server, role, kind, thing, schema)
         for right in rights
     )
+
+
+def owns(
+    fun: str,
+    name: str,
+    object_name: str = "",
+    object_type: str = "",
+    privileges: list[str] | str | None = None,
+    prepend: str = "public",
+    maintenance_db: str = "",
+    **more: object,
+) -> Iterator[Claim]:
+    """Rights on one object, which another state may take away."""
+    where = [prepend, maintenance_db, *(str(more.get(key, "")) for key in ("db_host", "db_port"))]
+    thing = " ".join(filter(None, [f"{name}: {object_type} {object_name}", *where]))
+    own = ",".join([privileges] if isinstance(privileges, str) else privileges or ())
+
+    def suits(text: str) -> bool:
+        if object_type == "group":
+            return False
+        first, second = (set(postgres.wanted(object_type, [each])) for each in (text, own))
+        return not first & second
+
+    absent = fun == "absent"
+    yield Claim(PART, thing, text=None if absent else own, removes=absent, suits=suits)
 
 
 def autorequire(

@@ -7,8 +7,9 @@ from modules.databases import postgres
 from modules.databases.postgres import Identifier, Login, PostgresServer
 from runner.api import Line, Name, Planned
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by, require_owner
-from states.databases._wording import CREATED, REMOVED, UPDATED
+from states.databases import _postgres
+from states.databases._postgres import REMOVED, SERVER, UPDATED, Entity, owned_by, require_owner
+from states.databases._wording import CREATED
 
 SCHEMA = Kind(
     "schema {name}",
@@ -30,6 +31,7 @@ SCHEMA = Kind(
         done="{Title} has been removed from database {dbname}",
     ),
 )
+dry_run_check = _postgres.dropping("SCHEMA")
 DECIDES, TOLD_APART_BY = {"present": "owner"}, "dbname db_host db_port"
 FOUND = "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = {}"
 NEW = {"public": {"owner": "pg_database_owner"}}

@@ -11,12 +11,21 @@ from modules.databases import postgres
 from modules.databases.postgres import Connection, Identifier, PostgresServer, literal
 from runner.api import AbsolutePath, Line, Name, Planned, StateFailed
 from runner.api.kinds import Kind, Property, comes_after
-from states.databases._postgres import SERVER, Entity, owned_by, require_owner
-from states.databases._wording import CREATED, REMOVED, UPDATED
+from states.databases._postgres import (
+    REMOVED,
+    SERVER,
+    UPDATED,
+    Entity,
+    dropping,
+    owned_by,
+    require_owner,
+)
+from states.databases._wording import CREATED
 
 DECIDES = {"present": "owner"}
 TOLD_APART_BY = "db_host db_port"
 
+dry_run_check = dropping("TABLESPACE")
 TABLESPACE = Kind(
     "tablespace {name}",
     CREATED._replace(provides={"postgres_tablespace": "{name}"}),

@@ -18,6 +18,7 @@ from runner.api import (
     Planned,
     Record,
     StateFailed,
+    here,
     promised,
 )
 from runner.api.kinds import comes_after
@@ -138,7 +139,11 @@ def present(
     changes: dict[str, Any] = {}
     steps: list[Sequence[str]] = []
     if now is None:
-        changes[name] = {"old": firewalld.list_zones(), "new": name}
+        zones = firewalld.list_zones()
+        near = closest(name, zones)
+        if near and re.sub(r"\d", "", near) != re.sub(r"\d", "", name):  # not web1 beside web2
+            here.warn(f"there is no zone {name} yet: did you mean {near}?")
+        changes[name] = {"old": zones, "new": name}
         steps += [("--permanent", f"--new-zone={name}"), ("--reload",)]
     taken = now is None or is_offline() or promised("firewalld", RELOADED)
     in_force = None if taken else firewalld.find_zone(name, permanent=False)

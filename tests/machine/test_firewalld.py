@@ -101,6 +101,9 @@ def test_what_firewalld_writes_in_its_own_way_is_there(debian: Debian) -> None:
     before = debian.read(kept)
     assert not [name for name, each in debian.results("sls", "wall").items() if each["changes"]]
     assert debian.read(kept) == before
+    debian.tree(typo="pubic: firewalld.present\npublic2: firewalld.present\n")
+    warned = [it.get("warnings") for it in debian.results("sls", "typo", "--test").values()]
+    assert warned == [["there is no zone pubic yet: did you mean public?"], None]
     for arguments in (["--test"], []):
         results = debian.results("sls", "refused", *arguments, code=2)
         assert [name in it["comment"] for name, it in results.items()] == [True] * 3, results

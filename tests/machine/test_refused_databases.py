@@ -23,7 +23,34 @@ tablespace "none" does not exist:
 directory "/srv/none" does not exist:
   postgres_tablespace.present: [{name: e, directory: /srv/none}]
 """
+OWNED = """
+CREATE ROLE keeper;
+CREATE TABLESPACE filled LOCATION '/srv/filled';
+CREATE DATABASE kept OWNER keeper TABLESPACE filled;
+\\c kept
+CREATE SCHEMA full_one CREATE TABLE t (a int);
+"""
+STAYS = """
+role "keeper" cannot be dropped because some objects depend on it:
+  postgres_user.absent: [{name: keeper}]
+database "kept" is being accessed by other users:
+  postgres_database.absent: [{name: kept}]
+cannot drop a template database:
+  postgres_database.absent: [{name: template1}]
+cannot drop schema full_one because other objects depend on it:
+  postgres_schema.absent: [{name: full_one, dbname: kept}]
+tablespace "filled" is not empty:
+  postgres_tablespace.absent: [{name: filled}]
+"""
+GOES = """
+busy: {service.dead: []}
+kept: {postgres_database.absent: [{require: [{service: busy}]}]}
+keeper: postgres_user.absent
+filled: postgres_tablespace.absent
+"""
 TAKEN = """
+a table that comes later:
+  mysql_grants.present: [{grant: 'create,select', database: mysql.none, user: root}]
 /srv/space:
   file.directory: [{user: postgres, mode: 700}]
 space:
@@ -41,6 +68,10 @@ copy:
 MARIADB = """
 "Unknown character set: 'utf9'":
   mysql_database.present: [{name: a, character_set: utf9}]
+There is no table mysql.none:
+  mysql_grants.present: [{grant: select, database: mysql.none, user: root}]
+There is no procedure mysql.none:
+  mysql_grants.present: [{grant: execute, database: procedure mysql.none, user: root}]
 "COLLATION 'utf8mb4_bin' is not valid for CHARACTER SET 'latin1'":
   mysql_database.present: [{name: b, character_set: latin1, collate: utf8mb4_bin}]
 """
@@ -64,12 +95,21 @@ def servers(debian: Debian) -> Iterator[Debian]:
 
 
 def test_what_a_server_would_refuse_fails_a_dry_run_too(servers: Debian) -> None:
-    servers.tree(wrong=POSTGRES + MARIADB)
+    servers.tree(wrong=POSTGRES + STAYS + MARIADB, goes=GOES)
+    servers.run("install -d -o postgres /srv/filled; runuser -u postgres psql", stdin=OWNED)
+    servers.run(
+        "systemd-run -q --unit busy -p User=postgres sh -c 'sleep 999 | psql kept'; until runuser"
+        " -u postgres -- psql -c 'SELECT datname FROM pg_stat_activity' | grep kept; do sleep 0.1;"
+        " done"
+    )
     for arguments in (["--test"], []):
         results = servers.results("sls", "wrong", *arguments, code=2)
         unlike = {name: it["comment"] for name, it in results.items() if name not in it["comment"]}
         assert unlike == {}
         assert not [name for name, it in results.items() if it["changes"]]
+    for arguments, result in ((["--test"], None), ([], True)):
+        gone = servers.results("sls", "goes", *arguments)
+        assert {it["result"] for it in gone.values()} == {result}, gone
 
 
 def test_what_it_takes_is_made_and_found_again(servers: Debian) -> None:

@@ -27,6 +27,10 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
     return [each for each in json.loads(out)["diagnostics"] if each["code"] in CODES]
 
 
+ON_APP = "{user: zoe}, {database: app.*}"
+ON_TABLE = "{name: zoe}, {object_name: t}, {object_type: table}"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -43,6 +47,26 @@ def said(machine: Machine, text: str) -> list[dict[str, object]]:
         (
             "a: {file.absent: [{name: /f}]}\n" + WHOLE,
             "/f is removed by file.absent a and made by file.managed w",
+        ),
+        (
+            f"a: {{mysql_grants.absent: [{{grant: 'drop,insert(x)'}}, {ON_APP}]}}\n"
+            f"b: {{mysql_grants.present: [{{grant: ALL}}, {ON_APP}]}}\n",
+            "zoe@localhost: app.* loses by mysql_grants.absent a what mysql_grants.present b adds",
+        ),
+        (
+            f"a: {{mysql_grants.present: [{{grant: insert}}, {{host: localhost}}, {ON_APP}]}}\n"
+            f"b: {{mysql_grants.present: [{{grant: select}}, {{revoke_first: true}}, {ON_APP}]}}\n",
+            "zoe@localhost: app.* loses by mysql_grants.present b what mysql_grants.present a adds",
+        ),
+        (
+            f"a: {{mysql_grants.absent: [{{grant: drop}}, {ON_APP}]}}\n"
+            f"b: {{mysql_grants.present: [{{grant: drop}}, {ON_APP}]}}\n",
+            "zoe@localhost: app.* loses by mysql_grants.absent a what mysql_grants.present b adds",
+        ),
+        (
+            f"a: {{postgres_privileges.present: [{{privileges: [ALL]}}, {ON_TABLE}]}}\n"
+            f"b: {{postgres_privileges.absent: [{{privileges: delete}}, {ON_TABLE}]}}\n",
+            "zoe: table t public loses by postgres_privileges.absent b what",
         ),
         (
             "a: {file.absent: [{name: /d/}]}\nb: {file.symlink: [{name: /d/e/f}, {target: /x}]}\n",
@@ -367,14 +391,12 @@ NOTHING = {  # with arguments that say how, when or whether; or what only adds
     "event",
     "http",
     "kmod",
-    "mysql_grants",
     "mysql_query",
     "npm",
     "pip",
     "postgres_cluster",
     "postgres_initdb",
     "postgres_language",
-    "postgres_privileges",
     "process",
     "rabbitmq_cluster",
     "rabbitmq_plugin",
