@@ -46,7 +46,11 @@ def known(
                 return Outcome(1)
             return told if isinstance(told, Outcome) else Outcome(told or 0)
 
-        handler.__dict__ |= {"only_looks": only_looks, "of_names": of_names, "of_rights": of_rights}
+        handler.__dict__ |= {
+            "only_looks": only_looks,
+            "of_names": of_names,
+            "of_rights": of_rights,
+        }
         HANDLERS.update(dict.fromkeys(names, handler))
         return handler
 
