@@ -161,7 +161,8 @@ def copy(tmp_path: Path) -> Copy:
 
 
 def test_a_form_is_one_entry_of_one_file(copy: Copy) -> None:
-    copy.alter("runner/output/formats.py", '    Form("json"', FORM + '    Form("json"')
+    json = '    Form(\n        "json"'
+    copy.alter("runner/output/formats.py", json, FORM + json)
     assert copy("show", "lowstate", "--out", "count").stdout == "2\n"
     assert copy("sls", "a", "--out=count", "--test").stdout == "2\n"
     for command in ("show", "highstate", "history"):

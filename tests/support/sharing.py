@@ -71,6 +71,8 @@ def apply_as_engine(
     if tmp is not None:
         given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
     function = REGISTRY.state(scenario.function).function
+    if not shares(scenario):
+        return apply(function, **arguments, current=current)
     step = step_of(scenario, given)
     plan = RunPlan((step,), Relations({}), (IT,))
     shared = SharedCommit(plan, False, lambda chunk: running(current))

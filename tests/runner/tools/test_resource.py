@@ -342,6 +342,7 @@ def test_zones_of_firewalld(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(firewalld, "list_zones", lambda: ["block", "public"])
     monkeypatch.setattr(firewalld, "default_zone", lambda: "public")
     monkeypatch.setattr(firewalld, "zone", lambda name: ZONE if name == "public" else {})
+    monkeypatch.setattr(firewalld, "find_zone", lambda name, permanent=True: firewalld.zone(name))
     monkeypatch.setattr(firewalld, "get_services", lambda: ["mine", "ssh"])
     about = {"ports": ["9100/tcp"], "protocols": []}
     monkeypatch.setattr(firewalld, "service", lambda name: about)
