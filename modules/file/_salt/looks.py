@@ -168,9 +168,9 @@ def lstat(path: str) -> dict[str, Any]:
 
 def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True) -> dict[str, Any]:
     """All facts on a path. hash_type: adds `sum`, the hash of the contents."""
-    kind = _stat_of(path, follow_symlinks).type
     path = _home(path)
     follow_symlinks = follow_symlinks and _paths.exists(path)
+    kind = stat(path, follow_symlinks).type
     at = _paths.stat(path) if follow_symlinks else _paths.lstat(path)
     facts: dict[str, Any] = {
         "inode": at.st_ino,
