@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from runner.model.errors import RunnerError
 from runner.model.records import Record
 from runner.sources.config.options import DISABLED
+from runner.support.files.text import clipped
 from runner.support.files.trusted_folder import TrustedFolder, is_there, trusted_folder
 
 TYPE_CHECKING = False
@@ -151,4 +152,4 @@ def _one_line(text: str) -> str:
     with suppress(UnicodeError):  # bytes of the command line that are no text
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * LONGEST]).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return clipped(text, LONGEST)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
 from runner.model.stdlib import pattern
-from runner.output.text import clipped, paint, safe, terminal_width, wrapped
-from runner.support.files.text import line_to_show, text_to_show
+from runner.output.text import paint, safe, terminal_width, wrapped
+from runner.support.files.text import clipped, line_to_show, text_to_show
 from runner.support.redaction import HIDDEN, without_logins
 
 TYPE_CHECKING = False

@@ -13,7 +13,6 @@ from runner.model.result import ENDS_RUN, Report, Result, named
 from runner.output import live
 from runner.output.text import (
     change_lines,
-    clipped,
     counted,
     is_said_elsewhere,
     is_told_by,
@@ -24,6 +23,7 @@ from runner.output.text import (
     shortened,
     wrapped,
 )
+from runner.support.files.text import clipped
 
 SLOW = 1000.0  # milliseconds of a state that the summary may name
 SLOWEST = 3  # of those it names

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from runner.model.errors import UsageError
 from runner.output import diffs
+from runner.support.files.text import clipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -272,11 +273,6 @@ def labelled(state: Mapping[str, Any]) -> str:
     """
     shown = state["id"] if state["id"] == state["name"] else f"{state['id']} ({state['name']})"
     return f"{state['function']}  {clipped(shown, LONGEST_NAME)}".replace("\n", " ")
-
-
-def clipped(text: str, most: int = 60) -> str:
-    """A text, or as much of its beginning as there is room for."""
-    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def seconds(milliseconds: float) -> str:

@@ -109,6 +109,11 @@ def line_to_show(path: str, number: int) -> str:
     return rows[number - 1].removesuffix("\r") if 0 < number <= len(rows) else ""
 
 
+def clipped(text: str, most: int = 60) -> str:
+    """A text, or as much of its beginning as there is room for."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def split_lines(text: str) -> list[str]:
     """The lines of a text, without their ends. Only a line feed ends one: str.splitlines knows nine
     more that do.

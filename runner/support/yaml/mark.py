@@ -10,7 +10,7 @@ import yaml
 
 from runner.model.places import Source
 from runner.model.records import Record
-from runner.support.files.text import line_to_show
+from runner.support.files.text import clipped, line_to_show
 
 # a line and column (from 1) of the text -> the place as written
 Written = Callable[[int, int], Source]
@@ -83,8 +83,7 @@ def margin(row: str) -> int:
 
 
 def short(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return clipped(text.strip())
 
 
 QUOTES = "“”„‘’‚"
