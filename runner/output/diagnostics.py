@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from runner.model.diagnostics import Diagnostic
 from runner.model.places import Source
 from runner.model.stdlib import pattern
 from runner.output.text import paint, safe, terminal_width, wrapped
-from runner.support.files.text import clipped, line_to_show, text_to_show
+from runner.support.files.text import clipped, line_to_show, rows_to_show, text_to_show
 from runner.support.redaction import HIDDEN, without_logins
 
 TYPE_CHECKING = False
@@ -60,12 +61,13 @@ def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -
 def _alike(problems: Iterable[Diagnostic]) -> Iterable[list[Diagnostic]]:
     """Problems that say the same, or have the same cure in lines that say the same."""
     groups: dict[object, list[Diagnostic]] = {}
+    rows_of = cache(rows_to_show)  # many are in one file
     for problem in problems:
         source = problem.source
         if not (source and source.line):
             groups[id(problem)] = [problem]
             continue
-        row = line_to_show(source.file, source.line).strip() if problem.hint else ""
+        row = line_to_show(source.file, source.line, rows_of).strip() if problem.hint else ""
         keys = [(*problem[2:5], words) for words in (problem.message, row) if words]
         group = next((groups[key] for key in keys if key in groups), [])
         group.append(problem)

@@ -15,7 +15,7 @@ from runner.model.places import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -103,9 +103,16 @@ def text_to_show(path: str) -> str:
         return ""
 
 
-def line_to_show(path: str, number: int) -> str:
-    """A line of a file for a message; empty where it has no such line."""
-    rows = text_to_show(path).split("\n")
+def rows_to_show(path: str) -> list[str]:
+    """The lines of a file for messages."""
+    return text_to_show(path).split("\n")
+
+
+def line_to_show(path: str, number: int, rows_of: Callable[[str], list[str]] = rows_to_show) -> str:
+    """A line of a file for a message; empty where it has no such line. rows_of: reads a file; who
+    asks for many lines keeps what it read.
+    """
+    rows = rows_of(path)
     return rows[number - 1].removesuffix("\r") if 0 < number <= len(rows) else ""
 
 

@@ -12,7 +12,7 @@ import jinja2
 from jinja2.debug import get_template_locals
 
 from runner.model.places import Source
-from runner.support.files.text import line_to_show, text_to_show
+from runner.support.files.text import line_to_show
 from runner.support.yaml.rendered_text import brief
 
 
@@ -57,10 +57,6 @@ def _brief(value: Any) -> str:
         return brief(value)
     except jinja2.UndefinedError:
         return f"{type(value).__name__} with a part that is undefined"
-
-
-def text_of(source: Source) -> str:
-    return text_to_show(source.file)
 
 
 def row_of(source: Source) -> str:

@@ -20,7 +20,6 @@ from runner.language.render.errors.source_lines import (
     locals_of,
     row_of,
     tag_column,
-    text_of,
     values_of,
     without,
 )
@@ -30,6 +29,7 @@ from runner.language.render.jinja.environments import RaisedByTemplate
 from runner.model.diagnostics import suggestion
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
+from runner.support.files.text import rows_to_show, text_to_show
 
 
 def explain(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
@@ -93,7 +93,7 @@ def _explain(
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
         explanation = syntax.explain(
-            str(error), source.line, text_of(source), (), environment.tests
+            str(error), source.line, text_to_show(source.file), (), environment.tests
         )
         source = source._replace(column=explanation.column)
         return RenderError(
@@ -128,7 +128,7 @@ def _not_text(source: Source) -> RenderError:
     """The error for a `{% filter %}` whose value is no text: raised when output is joined, without
     a place.
     """
-    for line, row in enumerate(text_of(source).split("\n"), 1):
+    for line, row in enumerate(rows_to_show(source.file), 1):
         if re.search(r"\{%[-+]?\s*filter\b", row):
             source = source._replace(line=line)
             break
@@ -151,7 +151,7 @@ def _syntax(
 ) -> RenderError:
     name = error.filename or (environment.file_of(error.name) if error.name else file) or file
     reason = error.message or ""
-    text = error.source if isinstance(error.source, str) else text_of(Source(name))
+    text = error.source if isinstance(error.source, str) else text_to_show(name)
     filters = [*environment.filters, *WHERE]
     explanation = syntax.explain(reason, error.lineno, text, filters, environment.tests)
     source = Source(
@@ -168,14 +168,12 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
     if twice:
         pattern = rf"\{{%[-+]?\s*(macro|call)\b[^%]*\b{twice[1]}\b[^%]*\b{twice[1]}\b"
         lines = [
-            number
-            for number, row in enumerate(text_of(Source(name)).split("\n"), 1)
-            if re.search(pattern, row)
+            number for number, row in enumerate(rows_to_show(name), 1) if re.search(pattern, row)
         ]
         message = f"Jinja syntax error: the argument {twice[1]!r} appears twice in a macro"
         return RenderError(message, Source(name, lines[0] if lines else 0), "remove one", "jinja")
     word = "continue" if "continue" in str(error) else "break"
-    rows = text_of(Source(name)).split("\n")
+    rows = rows_to_show(name)
     lines = [
         number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)
     ]

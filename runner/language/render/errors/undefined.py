@@ -16,7 +16,6 @@ from runner.language.render.errors.source_lines import (
     column_of,
     locals_of,
     row_of,
-    text_of,
     without,
 )
 from runner.language.render.errors.syntax import OF_ANOTHER_PROGRAM
@@ -25,6 +24,7 @@ from runner.model import other_tools
 from runner.model.diagnostics import did_you_mean, similar, suggestion
 from runner.model.errors import RenderError
 from runner.model.places import Source
+from runner.support.files.text import rows_to_show, text_to_show
 
 
 def undefined(
@@ -155,7 +155,7 @@ def _place_of_look_up(spot: Source, used: Source) -> Source:
 
 
 def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
-    rows = text_of(source).split("\n")
+    rows = rows_to_show(source.file)
     row = row_of(source)
     end = "%}" if row.rfind("{%") > row.rfind("{{") else "}}"
     if end not in row[max(row.rfind("{%"), row.rfind("{{"), 0) :]:
@@ -239,7 +239,7 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
 def _set_out_of_sight(name: str, source: Source, environment: PlacedEnvironment) -> str:
     """The cure where a template sets a variable, but not for the place that reads it."""
     try:
-        template = environment.parse(text_of(source))
+        template = environment.parse(text_to_show(source.file))
     except jinja2.TemplateError:
         return ""
     around = list(_with_blocks(template))
@@ -269,7 +269,7 @@ def _not_handed_over(name: str, source: Source) -> str:
     """The cure where the file that imports a template sets a variable, and keeps it for itself."""
     file = os.path.basename(source.file)
     for importer in source.via:
-        text = text_of(importer)
+        text = text_to_show(importer.file)
         imports = re.findall(r"\{%[-+]?\s*(?:from|import\w*)\s[^%]*%\}", text)
         if any(file in tag and "with context" not in tag for tag in imports) and re.search(
             rf"\{{%[-+]?\s*set\s+{re.escape(name)}\b", text
@@ -304,7 +304,7 @@ def _not_exported(
 ) -> RenderError:
     file = environment.file_of(imported[1])
     exported = re.findall(
-        r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file))
+        r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_to_show(file)
     )
     if name in exported:
         hint = f"{imported[1]} sets it in a block that is not reached here: set it before, too"

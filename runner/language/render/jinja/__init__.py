@@ -16,6 +16,7 @@ from runner.language.render.jinja.untouched import has_usual_marks, marks, witho
 from runner.model.places import Source
 from runner.model.said_in import key_file
 from runner.sources.config import jinja_options
+from runner.support.files.text import rows_to_show
 from runner.support.files.trusted_folder import TrustedFolder, trusted_folder
 from runner.support.redaction import at_once
 from runner.support.yaml.rendered_text import Piece, Pieces, Rendered, concat
@@ -238,7 +239,7 @@ def _options(opts: Mapping[str, Any], key: str, head: Headed) -> dict[str, Any]:
 def configured(opts: Mapping[str, Any], key: str) -> Source:
     """The place of a key in the configuration."""
     file = Source(key_file(opts, key) or "the configuration")
-    rows = enumerate(source_lines.text_of(file).split("\n"), 1)
+    rows = enumerate(rows_to_show(file.file), 1)
     places = (
         Source(file.file, line, source_lines.column_of(row, rf"(?<!\w){key}(?!\w)"))
         for line, row in rows
